@@ -1,0 +1,1 @@
+//! Runnable services; see `src/bin`.

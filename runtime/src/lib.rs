@@ -1,0 +1,1 @@
+//! A queue in a table of your own database, declared.
