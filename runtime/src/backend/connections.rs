@@ -1,0 +1,246 @@
+//! The connections that a broker's own statements run on.
+//!
+//! Every statement runs in a task that owns its connection to the end: whoever waits for it may
+//! stop waiting, and the connection still comes back in a known state. Where there are fewer
+//! connections than statements, settlements go before renewals, and renewals before claims.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use sqlx::pool::PoolConnection;
+use sqlx::SqlStr;
+use sqlx::{Connection, Pool};
+use tokio::sync::oneshot;
+
+use super::{Backend, Failure, Fault, Query};
+
+/// How long a client waits for an answer. The server's own limit is below, so that a statement
+/// whose client went away does not go on.
+const DEADLINE: Duration = Duration::from_secs(12);
+
+/// Which statement goes first when they wait for a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    Settle,
+    Renew,
+    Claim,
+}
+
+/// What happens to a connection that no statement waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// It is kept for the next statement: the pool is the broker's own.
+    Held,
+    /// It goes back: the pool is shared with the service.
+    Returned,
+}
+
+/// A connection in use, and what its session was set to before.
+struct Owned<DB: Backend> {
+    connection: PoolConnection<DB>,
+    session: DB::Session,
+}
+
+struct Slots<DB: Backend> {
+    free: u32,
+    idle: Vec<Owned<DB>>,
+    waiting: [VecDeque<oneshot::Sender<Option<Owned<DB>>>>; 3],
+}
+
+struct Inner<DB: Backend> {
+    pool: Pool<DB>,
+    keep: Keep,
+    slots: Mutex<Slots<DB>>,
+}
+
+/// The connections of one broker, shared by all of its subscriptions.
+pub(crate) struct Connections<DB: Backend> {
+    inner: Arc<Inner<DB>>,
+}
+
+impl<DB: Backend> Clone for Connections<DB> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<DB: Backend> fmt::Debug for Connections<DB> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connections").field("keep", &self.inner.keep).finish_non_exhaustive()
+    }
+}
+
+impl<DB: Backend> Connections<DB> {
+    pub(crate) fn new(pool: Pool<DB>, keep: Keep) -> Self {
+        let most = pool.options().get_max_connections();
+        let free = if DB::ONE_WRITER { 1 } else { most };
+        let waiting = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
+        let slots = Mutex::new(Slots { free, idle: Vec::new(), waiting });
+        Self { inner: Arc::new(Inner { pool, keep, slots }) }
+    }
+
+    pub(crate) fn pool(&self) -> &Pool<DB> {
+        &self.inner.pool
+    }
+
+    /// Runs a statement to its end and returns its rows.
+    ///
+    /// Dropping the future does not drop the statement: only its answer is lost.
+    pub(crate) async fn rows(
+        &self,
+        urgency: Urgency,
+        query: Query<DB>,
+    ) -> Result<Vec<DB::Row>, Failure> {
+        let name = query.name;
+        let inner = Arc::clone(&self.inner);
+        // One task and one box a statement, which carries up to hundreds of rows.
+        let task = tokio::spawn(async move { inner.rows(urgency, query).await });
+        task.await.unwrap_or_else(|_| Err(stopped(name)))
+    }
+
+    /// Prepares statements, each with the types of its parameters, on one connection.
+    pub(crate) async fn prepare(
+        &self,
+        statements: Vec<(&'static str, SqlStr, Vec<DB::TypeInfo>)>,
+    ) -> Vec<Failure> {
+        let inner = Arc::clone(&self.inner);
+        let task = tokio::spawn(async move { inner.prepare(statements).await });
+        task.await.unwrap_or_else(|_| vec![stopped("prepare")])
+    }
+
+    /// Closes the connections that are kept. Those in use are closed or returned by their tasks.
+    pub(crate) fn close(&self) {
+        self.inner.slots.lock().idle.clear();
+    }
+}
+
+/// The runtime is going down, and took the statement's task with it.
+fn stopped(statement: &'static str) -> Failure {
+    Failure { fault: Fault::Connection, statement, error: sqlx::Error::WorkerCrashed }
+}
+
+impl<DB: Backend> Inner<DB> {
+    async fn rows(&self, urgency: Urgency, query: Query<DB>) -> Result<Vec<DB::Row>, Failure> {
+        let Query { name, sql, arguments } = query;
+        let failed = |error| Failure::new::<DB>(name, error);
+        let mut owned = self.take(urgency).await.map_err(failed)?;
+        let rows = limited::<DB, _>(DB::rows(&mut owned.connection, sql, arguments)).await;
+        self.put(owned, rows.as_ref().err()).await;
+        rows.map_err(failed)
+    }
+
+    async fn prepare(
+        &self,
+        statements: Vec<(&'static str, SqlStr, Vec<DB::TypeInfo>)>,
+    ) -> Vec<Failure> {
+        let mut owned = match self.take(Urgency::Claim).await {
+            Ok(owned) => owned,
+            Err(error) => return vec![Failure::new::<DB>("connect", error)],
+        };
+        let mut failures = Vec::new();
+        for (name, sql, types) in statements {
+            let prepared = limited::<DB, _>(DB::prepare(&mut owned.connection, sql, &types)).await;
+            if let Err(error) = prepared {
+                failures.push(Failure::new::<DB>(name, error));
+            }
+        }
+        self.put(owned, failures.last().map(|failure| &failure.error)).await;
+        failures
+    }
+
+    async fn take(&self, urgency: Urgency) -> sqlx::Result<Owned<DB>> {
+        let turn = {
+            let mut slots = self.slots.lock();
+            if slots.free > 0 {
+                slots.free -= 1;
+                Ok(slots.idle.pop())
+            } else {
+                let (sender, receiver) = oneshot::channel();
+                slots.waiting[urgency as usize].push_back(sender);
+                Err(receiver)
+            }
+        };
+        let idle = match turn {
+            Ok(idle) => idle,
+            Err(receiver) => receiver.await.map_err(|_| sqlx::Error::WorkerCrashed)?,
+        };
+        if let Some(owned) = idle {
+            return Ok(owned);
+        }
+        match self.open().await {
+            Ok(owned) => Ok(owned),
+            Err(error) => {
+                self.pass_on(None);
+                Err(error)
+            }
+        }
+    }
+
+    async fn open(&self) -> sqlx::Result<Owned<DB>> {
+        let mut connection = self.pool.acquire().await?;
+        match limited::<DB, _>(DB::enter(&mut connection)).await {
+            Ok(session) => Ok(Owned { connection, session }),
+            Err(error) => {
+                close(connection);
+                Err(error)
+            }
+        }
+    }
+
+    async fn put(&self, owned: Owned<DB>, error: Option<&sqlx::Error>) {
+        if error.is_some_and(|error| DB::fault(error) == Fault::Connection) {
+            // The others were opened to the same server and are likely as dead.
+            let idle = std::mem::take(&mut self.slots.lock().idle);
+            idle.into_iter().chain([owned]).for_each(|owned| close(owned.connection));
+            self.pass_on(None);
+        } else if self.keep == Keep::Held || self.is_waited_for() {
+            self.pass_on(Some(owned));
+        } else {
+            let Owned { mut connection, session } = owned;
+            match limited::<DB, _>(DB::leave(&mut connection, session)).await {
+                Ok(()) => drop(connection),
+                Err(_) => close(connection),
+            }
+            self.pass_on(None);
+        }
+    }
+
+    fn is_waited_for(&self) -> bool {
+        self.slots.lock().waiting.iter().any(|queue| !queue.is_empty())
+    }
+
+    /// Gives a slot, and a connection if there is one, to the most urgent statement.
+    fn pass_on(&self, mut owned: Option<Owned<DB>>) {
+        let mut slots = self.slots.lock();
+        for urgency in 0..slots.waiting.len() {
+            while let Some(waiting) = slots.waiting[urgency].pop_front() {
+                match waiting.send(owned) {
+                    Ok(()) => return,
+                    Err(back) => owned = back,
+                }
+            }
+        }
+        slots.free += 1;
+        slots.idle.extend(owned);
+    }
+}
+
+/// Waits no longer than the deadline, where a statement that runs can be left to its server.
+async fn limited<DB: Backend, T>(
+    operation: impl Future<Output = sqlx::Result<T>>,
+) -> sqlx::Result<T> {
+    if DB::INTERRUPTIBLE {
+        let elapsed = |_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()));
+        tokio::time::timeout(DEADLINE, operation).await.unwrap_or_else(elapsed)
+    } else {
+        operation.await
+    }
+}
+
+/// Closes a connection without a word to the server, which may not answer.
+fn close<DB: Backend>(connection: PoolConnection<DB>) {
+    tokio::spawn(async move { connection.detach().close_hard().await });
+}

@@ -1,0 +1,99 @@
+//! Descriptor to statements, per database.
+//!
+//! Pure: a dialect never sees a connection, and whoever runs its statements never asks which
+//! database wrote them. A difference between databases is data: a statement that is there or not,
+//! arrays or padded rows.
+
+mod insert;
+mod lease;
+mod names;
+mod postgres;
+mod sqlite;
+mod statement;
+
+pub use insert::Insert;
+pub use lease::LeaseStatements;
+pub use names::Names;
+pub use postgres::Postgres;
+pub use sqlite::Sqlite;
+pub use statement::{Many, Param, RowValue, Statement};
+
+/// Where a claim starts in the order of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimFrom {
+    /// At the beginning.
+    Start,
+    /// After the last row that was claimed: dead rows at the head of the index cost nothing then.
+    Watermark,
+    /// At the first row that was put off, so that due retries pass a backlog of fresh rows.
+    Retries,
+}
+
+/// What a settlement does to its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// Ends the row: deletes it, or marks it as processed.
+    Ack,
+    /// Returns the row at once.
+    Retry,
+    /// Returns the row later.
+    RetryAfter,
+    /// Moves the row to the dead letters.
+    DeadLetter,
+    /// Returns a row that was never worked on, with its count restored.
+    GiveBack,
+}
+
+impl Event {
+    /// Every event.
+    pub const ALL: [Self; 5] =
+        [Self::Ack, Self::Retry, Self::RetryAfter, Self::DeadLetter, Self::GiveBack];
+
+    /// The event in one word, as statements and log lines name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ack => "ack",
+            Self::Retry => "retry",
+            Self::RetryAfter => "retry_after",
+            Self::DeadLetter => "dead_letter",
+            Self::GiveBack => "give_back",
+        }
+    }
+}
+
+/// Whose clock the statements ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Clock {
+    /// The database's.
+    #[default]
+    Database,
+    /// The database's, moved by a bound number of microseconds: for tests.
+    Shifted,
+}
+
+/// How one database writes each statement. All functions are there for each database, in this order.
+pub trait Dialect {
+    /// Takes rows that are due and free, in the claim's order; `None` where a start is of no use.
+    fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement>;
+
+    /// Writes one outcome to rows that their deliveries still own, and returns the ids of those.
+    /// `None` where the table has no column for the event.
+    fn settle(&self, table: &Names, event: Event) -> Option<Many>;
+
+    /// Moves the lease of rows that their deliveries still own, and returns ids and new tokens.
+    fn renew(&self, table: &Names) -> Many;
+
+    /// Tells for each row: its ordinal, its state (0 gone or processed, 1 owned, 2 another token),
+    /// whether the delivery's lease is in force (1 or 0), and the lease that it has now.
+    fn look(&self, table: &Names) -> Many;
+
+    /// Lists the names of the table's columns; no row where there is no such table.
+    fn columns(&self, table: &Names) -> Statement;
+
+    /// Inserts one row and returns its id.
+    fn insert(&self, table: &Names, insert: &Insert) -> Statement;
+
+    /// Inserts many rows and returns their ids in order.
+    fn insert_many(&self, table: &Names, insert: &Insert) -> Many;
+}

@@ -1,0 +1,357 @@
+//! PostgreSQL 14 and later.
+
+use super::names::TimeName;
+use super::statement::Placeholders;
+use super::{ClaimFrom, Clock, Dialect, Event, Insert, Many, Names, RowValue, Statement};
+use crate::descriptor::{Count, Role, TimeForm};
+
+/// The statements of PostgreSQL.
+///
+/// Conditions are compared with `statement_timestamp()`, which an index can use; what is written
+/// comes from `clock_timestamp()`, because a statement may have waited for a lock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Postgres {
+    /// Whose clock is asked.
+    pub clock: Clock,
+}
+
+impl Postgres {
+    fn time(self, form: TimeForm, function: &str) -> String {
+        let now = match self.clock {
+            Clock::Database => format!("{function}()"),
+            Clock::Shifted => format!("({function}() + :shift::bigint * interval '1 microsecond')"),
+        };
+        match form {
+            TimeForm::Native => now,
+            TimeForm::Micros => format!("(extract(epoch FROM {now}) * 1000000)::bigint"),
+        }
+    }
+
+    fn at_start(self, form: TimeForm) -> String {
+        self.time(form, "statement_timestamp")
+    }
+
+    fn now(self, form: TimeForm) -> String {
+        self.time(form, "clock_timestamp")
+    }
+
+    /// Now plus a number of microseconds.
+    fn later(self, form: TimeForm, micros: &str) -> String {
+        let now = self.now(form);
+        match form {
+            TimeForm::Native => format!("{now} + {micros} * interval '1 microsecond'"),
+            TimeForm::Micros => format!("{now} + {micros}"),
+        }
+    }
+
+    /// A lease that is later than the one before it, even if the clock went back.
+    fn lease(self, lease: &TimeName) -> String {
+        let TimeName { name, form, .. } = lease;
+        let tick = match form {
+            TimeForm::Native => "interval '1 microsecond'",
+            TimeForm::Micros => "1",
+        };
+        let until = self.later(*form, ":lease::bigint");
+        format!("greatest({until}, j.{name} + {tick})")
+    }
+
+    fn statement(name: &'static str, sql: &str) -> Statement {
+        Statement::parse(name, sql, Placeholders::Numbered, &[], 0)
+    }
+
+    fn many(name: &'static str, sql: &str) -> Many {
+        Many::Arrays(Self::statement(name, sql))
+    }
+}
+
+/// The claim's key, exactly as the index has it.
+fn due(retry_after: &TimeName, alias: &str) -> String {
+    let TimeName { name, form, nullable } = retry_after;
+    match (nullable, form) {
+        (false, _) => format!("{alias}.{name}"),
+        (true, TimeForm::Native) => format!("coalesce({alias}.{name}, '-infinity')"),
+        (true, TimeForm::Micros) => format!("coalesce({alias}.{name}, 0)"),
+    }
+}
+
+/// The rows of a statement over many, and the condition that their deliveries still own them.
+fn owned(table: &Names, more: &[(&str, &str)]) -> (String, String) {
+    let array = match table.locked_until.form {
+        TimeForm::Native => "timestamptz[]",
+        TimeForm::Micros => "bigint[]",
+    };
+    let mut arrays = format!(":ids, :tokens::{array}");
+    let mut columns = "id, token".to_owned();
+    let mut condition = format!("c.{} = u.token", table.locked_until.name);
+    if let Some(attempt) = &table.attempt {
+        arrays.push_str(", :attempts::bigint[]");
+        columns.push_str(", attempt");
+        condition.push_str(&format!(" AND c.{} = u.attempt", attempt.name));
+    }
+    for (array, column) in more {
+        arrays.push_str(&format!(", {array}"));
+        columns.push_str(&format!(", {column}"));
+    }
+    (format!("unnest({arrays})@ AS u({columns}"), condition)
+}
+
+const fn integer(count: Count) -> &'static str {
+    match count {
+        Count::I8 | Count::U8 | Count::I16 => "smallint",
+        Count::U16 | Count::I32 => "integer",
+        Count::U32 | Count::I64 => "bigint",
+    }
+}
+
+impl Dialect for Postgres {
+    // The ids are an array made once (an InitPlan), because a locking subquery under `IN` can be
+    // run again for each outer row and then claims more than its limit. The outer SELECT puts the
+    // rows into the claim's order, which RETURNING does not promise.
+    fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
+        let Names { id, locked_until, .. } = table;
+        let at_start = self.at_start(locked_until.form);
+        let lease = &locked_until.name;
+        let mut ready = Vec::new();
+        if let Some(group) = &table.group {
+            ready.push(format!("c.{group} = :group"));
+        }
+        if let Some(processed_at) = &table.processed_at {
+            ready.push(format!("c.{} IS NULL", processed_at.name));
+        }
+        if let Some(retry_after) = &table.retry_after {
+            let at_start = self.at_start(retry_after.form);
+            ready.push(format!("{} <= {at_start}", due(retry_after, "c")));
+        }
+        ready.push(format!("(c.{lease} IS NULL OR c.{lease} <= {at_start})"));
+        let name = match (from, &table.retry_after) {
+            (ClaimFrom::Start, _) => "claim",
+            (ClaimFrom::Watermark, None) => {
+                ready.push(format!("c.{id} > :after_id"));
+                "claim_watermark"
+            }
+            (ClaimFrom::Watermark, Some(retry_after)) => {
+                let (marker, nothing) = match retry_after.form {
+                    TimeForm::Native => (":after_native::timestamptz", "'-infinity'"),
+                    TimeForm::Micros => (":after_micros::bigint", "0"),
+                };
+                let key = due(retry_after, "c");
+                ready.push(format!("({key}, c.{id}) > (coalesce({marker}, {nothing}), :after_id)"));
+                "claim_watermark"
+            }
+            (ClaimFrom::Retries, Some(retry_after)) if retry_after.nullable => {
+                let nothing = match retry_after.form {
+                    TimeForm::Native => "'-infinity'",
+                    TimeForm::Micros => "0",
+                };
+                ready.push(format!("{} > {nothing}", due(retry_after, "c")));
+                "claim_retries"
+            }
+            (ClaimFrom::Retries, _) => return None,
+        };
+        let order = |alias: &str| match &table.retry_after {
+            Some(retry_after) => format!("{}, {alias}.{id}", due(retry_after, alias)),
+            None => format!("{alias}.{id}"),
+        };
+        let mut set = format!("{lease} = {}", self.lease(locked_until));
+        let mut returning = Vec::new();
+        for (column, role) in &table.columns {
+            match (role, &table.attempt) {
+                (Role::Attempt, Some(attempt)) => {
+                    let (max, ty) = (attempt.count.max(), integer(attempt.count));
+                    set.push_str(&format!(
+                        ",\n    {column} = CASE WHEN j.{column} < {max} THEN j.{column} + 1 ELSE j.{column} END"
+                    ));
+                    // A handler sees the number of this delivery, not of the next one.
+                    returning.push(format!("(j.{column} - 1)::{ty} AS {column}"));
+                }
+                _ => returning.push(format!("j.{column}")),
+            }
+        }
+        let columns: Vec<_> = table.columns.iter().map(|(c, _)| format!("w.{c}")).collect();
+        let sql = format!(
+            "WITH w AS (\n  UPDATE {t} AS j\n  SET {set}\n  WHERE j.{id} = ANY (ARRAY (\n    \
+             SELECT c.{id}\n    FROM {t} AS c\n    WHERE {ready}\n    ORDER BY {inner}\n    \
+             LIMIT :limit\n    FOR NO KEY UPDATE SKIP LOCKED))\n  RETURNING {returning})\n\
+             SELECT {columns}\nFROM w\nORDER BY {outer}",
+            t = table.table,
+            ready = ready.join("\n      AND "),
+            inner = order("c"),
+            returning = returning.join(", "),
+            columns = columns.join(", "),
+            outer = order("w"),
+        );
+        Some(Self::statement(name, &sql))
+    }
+
+    // Rows are locked in the order of their ids, so that two settlements cannot deadlock, and a row
+    // that another session holds is left out, so that it cannot hold up the others.
+    fn settle(&self, table: &Names, event: Event) -> Option<Many> {
+        let Names { table: t, id, locked_until, .. } = table;
+        let lease = &locked_until.name;
+        let mut more = Vec::new();
+        let mut set = vec![format!("{lease} = NULL")];
+        let reason = |set: &mut Vec<String>, more: &mut Vec<_>| {
+            if let Some(column) = &table.last_error {
+                more.push((":reasons::text[]", "reason"));
+                set.push(format!("{column} = coalesce(k.reason, j.{column})"));
+            }
+        };
+        match event {
+            Event::Ack => match &table.processed_at {
+                Some(at) => set.push(format!("{} = {}", at.name, self.now(at.form))),
+                None => set.clear(),
+            },
+            Event::Retry => reason(&mut set, &mut more),
+            Event::RetryAfter => {
+                let retry_after = table.retry_after.as_ref()?;
+                more.push((":delays::bigint[]", "delay"));
+                let later = self.later(retry_after.form, "k.delay");
+                set.push(format!("{} = {later}", retry_after.name));
+                reason(&mut set, &mut more);
+            }
+            Event::DeadLetter => {
+                set.push(format!("{} = :dead_letter", table.group.as_ref()?));
+                if let Some(attempt) = &table.attempt {
+                    set.push(format!("{} = 1", attempt.name));
+                }
+                if let Some(TimeName { name, form, nullable }) = &table.retry_after {
+                    let due = if *nullable { "NULL".to_owned() } else { self.now(*form) };
+                    set.push(format!("{name} = {due}"));
+                }
+                reason(&mut set, &mut more);
+            }
+            Event::GiveBack => {
+                // Not null: a later claim must write a later token than this delivery had.
+                set = vec![format!("{lease} = {}", self.now(locked_until.form))];
+                if let Some(attempt) = &table.attempt {
+                    set.push(format!("{0} = j.{0} - 1", attempt.name));
+                }
+            }
+        }
+        let (rows, condition) = owned(table, &more);
+        let rows = rows.replace('@', "");
+        let carried: String = more.iter().map(|(_, column)| format!(", u.{column}")).collect();
+        let (strength, change) = match set.is_empty() {
+            true => ("UPDATE", format!("DELETE FROM {t} AS j\nUSING k")),
+            false => {
+                let set = set.join(",\n  ");
+                ("NO KEY UPDATE", format!("UPDATE {t} AS j\nSET {set}\nFROM k"))
+            }
+        };
+        let sql = format!(
+            "WITH k AS MATERIALIZED (\n  SELECT c.{id} AS id{carried}\n  FROM {rows})\n  \
+             JOIN {t} AS c ON c.{id} = u.id AND {condition}\n  ORDER BY c.{id}\n  \
+             FOR {strength} OF c SKIP LOCKED)\n{change}\nWHERE j.{id} = k.id\nRETURNING j.{id}"
+        );
+        Some(Self::many(event.name(), &sql))
+    }
+
+    // SKIP LOCKED: a row that a claim or an admin holds for a moment must not let the others lapse.
+    fn renew(&self, table: &Names) -> Many {
+        let Names { table: t, id, locked_until, .. } = table;
+        let (rows, condition) = owned(table, &[]);
+        let rows = rows.replace('@', "");
+        let lease = self.lease(locked_until);
+        let name = &locked_until.name;
+        let sql = format!(
+            "UPDATE {t} AS j\nSET {name} = {lease}\nFROM (\n  SELECT c.{id} AS id\n  FROM {rows})\n  \
+             JOIN {t} AS c ON c.{id} = u.id AND {condition}\n  ORDER BY c.{id}\n  \
+             FOR NO KEY UPDATE OF c SKIP LOCKED) AS k\nWHERE j.{id} = k.id\n\
+             RETURNING j.{id}, j.{name}"
+        );
+        Self::many("renew", &sql)
+    }
+
+    fn look(&self, table: &Names) -> Many {
+        let Names { table: t, id, locked_until, .. } = table;
+        let (rows, condition) = owned(table, &[]);
+        let rows = rows.replace('@', " WITH ORDINALITY");
+        let processed = match &table.processed_at {
+            Some(at) => format!(" OR c.{} IS NOT NULL", at.name),
+            None => String::new(),
+        };
+        let sql = format!(
+            "SELECT u.n - 1,\n  CASE WHEN c.{id} IS NULL{processed} THEN 0 WHEN {condition} THEN 1 \
+             ELSE 2 END::bigint,\n  CASE WHEN {now} < u.token THEN 1 ELSE 0 END::bigint,\n  \
+             c.{lease}\nFROM {rows}, n)\nLEFT JOIN {t} AS c ON c.{id} = u.id",
+            now = self.at_start(locked_until.form),
+            lease = locked_until.name,
+        );
+        Self::many("look", &sql)
+    }
+
+    fn columns(&self, _table: &Names) -> Statement {
+        let sql = "SELECT a.attname::text\nFROM pg_catalog.pg_attribute AS a\n\
+                   WHERE a.attrelid = to_regclass(:table) AND a.attnum > 0 AND NOT a.attisdropped";
+        Self::statement("columns", sql)
+    }
+
+    fn insert(&self, table: &Names, insert: &Insert) -> Statement {
+        let (columns, values) = self.inserted(table, insert, false);
+        let sql = format!(
+            "INSERT INTO {t} ({columns})\nVALUES ({values})\nRETURNING {t}.{id}",
+            t = table.table,
+            id = table.id,
+        );
+        Self::statement("insert", &sql)
+    }
+
+    fn insert_many(&self, table: &Names, insert: &Insert) -> Many {
+        let (columns, values) = self.inserted(table, insert, true);
+        let mut arrays = Vec::new();
+        let mut names = Vec::new();
+        if insert.id {
+            arrays.push(":ids".to_owned());
+            names.push("id".to_owned());
+        }
+        if insert.payload {
+            arrays.push(":payloads".to_owned());
+            names.push("payload".to_owned());
+        }
+        for (n, (_, each)) in insert.data.iter().enumerate() {
+            if *each {
+                arrays.push(format!(":each{n}"));
+                names.push(format!("each{n}"));
+            }
+        }
+        let sql = format!(
+            "INSERT INTO {t} ({columns})\nSELECT {values}\nFROM unnest({arrays}) WITH ORDINALITY AS \
+             u({names}, n)\nORDER BY u.n\nRETURNING {t}.{id}",
+            t = table.table,
+            arrays = arrays.join(", "),
+            names = names.join(", "),
+            id = table.id,
+        );
+        Self::many("insert_many", &sql)
+    }
+}
+
+impl Postgres {
+    fn inserted(self, table: &Names, insert: &Insert, many: bool) -> (String, String) {
+        let mut columns = Vec::new();
+        let mut values = Vec::new();
+        let mut add = |column: &str, value: String| {
+            columns.push(column.to_owned());
+            values.push(value);
+        };
+        if insert.id {
+            add(&table.id, if many { "u.id" } else { ":id" }.to_owned());
+        }
+        if let (true, Some(group)) = (insert.group, &table.group) {
+            add(group, ":group".to_owned());
+        }
+        if let Some(attempt) = &table.attempt {
+            add(&attempt.name, "1".to_owned());
+        }
+        if let (true, Some(TimeName { name, form, .. })) = (insert.delay, &table.retry_after) {
+            add(name, self.later(*form, ":delay::bigint"));
+        }
+        if let (true, Some(payload)) = (insert.payload, &table.payload) {
+            add(payload, if many { "u.payload" } else { ":payload" }.to_owned());
+        }
+        for (n, (name, each)) in insert.data.iter().enumerate() {
+            add(&Names::data(name), if *each { format!("u.each{n}") } else { format!(":data{n}") });
+        }
+        (columns.join(", "), values.join(", "))
+    }
+}

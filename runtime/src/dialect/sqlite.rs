@@ -1,0 +1,306 @@
+//! SQLite 3.35 and later.
+//!
+//! A SQLite file is on this host, so its clock is the host's: every time is bound, and one
+//! statement compares and writes the same now.
+
+use super::names::TimeName;
+use super::statement::Placeholders;
+use super::{ClaimFrom, Dialect, Event, Insert, Many, Names, RowValue, Statement};
+use crate::descriptor::{Role, TimeForm};
+
+/// The statements of SQLite.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sqlite;
+
+/// The most rows of one statement, as a power of two: SQLite binds at most 32 766 values.
+const MAX_ROWS_LOG2: u32 = 9;
+
+/// How a marker names a form: `:now_native`, `:due_micros`.
+const fn suffix(form: TimeForm) -> &'static str {
+    match form {
+        TimeForm::Native => "native",
+        TimeForm::Micros => "micros",
+    }
+}
+
+/// What sorts before every time.
+const fn nothing(form: TimeForm) -> &'static str {
+    match form {
+        TimeForm::Native => "''",
+        TimeForm::Micros => "0",
+    }
+}
+
+/// The claim's key, exactly as the index has it.
+fn due(retry_after: &TimeName, alias: &str) -> String {
+    let TimeName { name, form, nullable } = retry_after;
+    match nullable {
+        true => format!("coalesce({alias}.{name}, {})", nothing(*form)),
+        false => format!("{alias}.{name}"),
+    }
+}
+
+/// The rows of a statement over many, and the condition that their deliveries still own them.
+struct Owned {
+    values: Vec<RowValue>,
+    columns: String,
+    condition: String,
+}
+
+fn owned(table: &Names, first: &[(RowValue, &str)], more: &[(RowValue, &str)]) -> Owned {
+    let mut all = first.to_vec();
+    all.extend([(RowValue::Id, "id"), (RowValue::Token, "token")]);
+    let mut condition = format!("j.{} = u.token", table.locked_until.name);
+    if let Some(attempt) = &table.attempt {
+        all.push((RowValue::Attempt, "attempt"));
+        condition.push_str(&format!(" AND j.{} = u.attempt", attempt.name));
+    }
+    all.extend(more);
+    Owned {
+        values: all.iter().map(|(value, _)| *value).collect(),
+        columns: all.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", "),
+        condition,
+    }
+}
+
+impl Sqlite {
+    fn statement(name: &'static str, sql: &str) -> Statement {
+        Statement::parse(name, sql, Placeholders::Positional, &[], 0)
+    }
+
+    fn many(name: &'static str, sql: &str, row: &[RowValue]) -> Many {
+        let sizes = (0..=MAX_ROWS_LOG2).map(|log2| 1 << log2);
+        let parse = |rows| Statement::parse(name, sql, Placeholders::Positional, row, rows);
+        Many::Padded(sizes.map(parse).collect())
+    }
+}
+
+impl Dialect for Sqlite {
+    // No watermark: SQLite does not use an index for a comparison of rows on an expression.
+    fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
+        let Names { table: t, id, locked_until: TimeName { name: lease, form, .. }, .. } = table;
+        let form = suffix(*form);
+        let mut ready = Vec::new();
+        if let Some(group) = &table.group {
+            ready.push(format!("c.{group} = :group"));
+        }
+        if let Some(processed_at) = &table.processed_at {
+            ready.push(format!("c.{} IS NULL", processed_at.name));
+        }
+        if let Some(retry_after) = &table.retry_after {
+            let now = suffix(retry_after.form);
+            ready.push(format!("{} <= :now_{now}", due(retry_after, "c")));
+        }
+        ready.push(format!("(c.{lease} IS NULL OR c.{lease} <= :now_{form})"));
+        let name = match (from, &table.retry_after) {
+            (ClaimFrom::Start, _) => "claim",
+            (ClaimFrom::Retries, Some(retry_after)) if retry_after.nullable => {
+                let key = due(retry_after, "c");
+                ready.push(format!("{key} > {}", nothing(retry_after.form)));
+                "claim_retries"
+            }
+            (ClaimFrom::Retries | ClaimFrom::Watermark, _) => return None,
+        };
+        let order = match &table.retry_after {
+            Some(retry_after) => format!("{}, c.{id}", due(retry_after, "c")),
+            None => format!("c.{id}"),
+        };
+        // The lease before this one is not later than now, so now plus a lease is later than both.
+        let mut set = format!("{lease} = :until_{form}");
+        let mut returning = Vec::new();
+        for (column, role) in &table.columns {
+            match (role, &table.attempt) {
+                (Role::Attempt, Some(attempt)) => {
+                    let max = attempt.count.max();
+                    set.push_str(&format!(
+                        ",\n  {column} = CASE WHEN j.{column} < {max} THEN j.{column} + 1 ELSE j.{column} END"
+                    ));
+                    // A handler sees the number of this delivery, not of the next one.
+                    returning.push(format!("j.{column} - 1 AS {column}"));
+                }
+                _ => returning.push(format!("j.{column} AS {column}")),
+            }
+        }
+        let sql = format!(
+            "UPDATE {t} AS j\nSET {set}\nWHERE j.{id} IN (\n  SELECT c.{id}\n  FROM {t} AS c\n  \
+             WHERE {ready}\n  ORDER BY {order}\n  LIMIT :limit)\nRETURNING {returning}",
+            ready = ready.join("\n    AND "),
+            returning = returning.join(", "),
+        );
+        Some(Self::statement(name, &sql))
+    }
+
+    fn settle(&self, table: &Names, event: Event) -> Option<Many> {
+        let Names { table: t, id, locked_until, .. } = table;
+        let lease = &locked_until.name;
+        let mut more = Vec::new();
+        let mut set = vec![format!("{lease} = NULL")];
+        let reason = |set: &mut Vec<String>, more: &mut Vec<_>| {
+            if let Some(column) = &table.last_error {
+                more.push((RowValue::Reason, "reason"));
+                set.push(format!("{column} = coalesce(u.reason, j.{column})"));
+            }
+        };
+        match event {
+            Event::Ack => match &table.processed_at {
+                Some(at) => set.push(format!("{} = :now_{}", at.name, suffix(at.form))),
+                None => set.clear(),
+            },
+            Event::Retry => reason(&mut set, &mut more),
+            Event::RetryAfter => {
+                let retry_after = table.retry_after.as_ref()?;
+                more.push((RowValue::Due(retry_after.form), "due"));
+                set.push(format!("{} = u.due", retry_after.name));
+                reason(&mut set, &mut more);
+            }
+            Event::DeadLetter => {
+                set.push(format!("{} = :dead_letter", table.group.as_ref()?));
+                if let Some(attempt) = &table.attempt {
+                    set.push(format!("{} = 1", attempt.name));
+                }
+                if let Some(TimeName { name, form, nullable }) = &table.retry_after {
+                    let due = match nullable {
+                        true => "NULL".to_owned(),
+                        false => format!(":now_{}", suffix(*form)),
+                    };
+                    set.push(format!("{name} = {due}"));
+                }
+                reason(&mut set, &mut more);
+            }
+            Event::GiveBack => {
+                // Not null: a later claim must write a later token than this delivery had.
+                set = vec![format!("{lease} = :now_{}", suffix(locked_until.form))];
+                if let Some(attempt) = &table.attempt {
+                    set.push(format!("{0} = j.{0} - 1", attempt.name));
+                }
+            }
+        }
+        let Owned { values, columns, condition } = owned(table, &[], &more);
+        let sql = if set.is_empty() {
+            // A row value, because DELETE has no FROM; SQLite still searches by the key.
+            let key = match &table.attempt {
+                Some(attempt) => format!("j.{id}, j.{lease}, j.{}", attempt.name),
+                None => format!("j.{id}, j.{lease}"),
+            };
+            format!(
+                "WITH u ({columns}) AS (VALUES :rows)\nDELETE FROM {t} AS j\n\
+                 WHERE ({key}) IN (SELECT {columns} FROM u)\nRETURNING {id}"
+            )
+        } else {
+            format!(
+                "WITH u ({columns}) AS (VALUES :rows)\nUPDATE {t} AS j\nSET {set}\nFROM u\n\
+                 WHERE j.{id} = u.id AND {condition}\nRETURNING {id}",
+                set = set.join(",\n  "),
+            )
+        };
+        Some(Self::many(event.name(), &sql, &values))
+    }
+
+    // One tick more than the old lease, even if the clock went back; a text cannot be added to in
+    // SQL, so that tick is bound beside the token.
+    fn renew(&self, table: &Names) -> Many {
+        let Names { table: t, id, locked_until: TimeName { name, form, .. }, .. } = table;
+        let Owned { values, columns, condition } =
+            owned(table, &[], &[(RowValue::NextToken, "next")]);
+        let form = suffix(*form);
+        let sql = format!(
+            "WITH u ({columns}) AS (VALUES :rows)\nUPDATE {t} AS j\n\
+             SET {name} = max(:until_{form}, u.next)\nFROM u\n\
+             WHERE j.{id} = u.id AND {condition}\nRETURNING {id}, {name}"
+        );
+        Self::many("renew", &sql, &values)
+    }
+
+    fn look(&self, table: &Names) -> Many {
+        let Names { table: t, id, locked_until: TimeName { name: lease, form, .. }, .. } = table;
+        let Owned { values, columns, condition } =
+            owned(table, &[(RowValue::Ordinal, "n")], &[]);
+        let processed = match &table.processed_at {
+            Some(at) => format!(" OR j.{} IS NOT NULL", at.name),
+            None => String::new(),
+        };
+        let form = suffix(*form);
+        let sql = format!(
+            "WITH u ({columns}) AS (VALUES :rows)\nSELECT u.n,\n  CASE WHEN j.{id} IS NULL{processed} \
+             THEN 0 WHEN {condition} THEN 1 ELSE 2 END,\n  \
+             CASE WHEN :now_{form} < u.token THEN 1 ELSE 0 END,\n  j.{lease}\n\
+             FROM u LEFT JOIN {t} AS j ON j.{id} = u.id"
+        );
+        Self::many("look", &sql, &values)
+    }
+
+    fn columns(&self, table: &Names) -> Statement {
+        let sql = match table.has_schema {
+            true => "SELECT p.name FROM pragma_table_info(:table, :schema) AS p",
+            false => "SELECT p.name FROM pragma_table_info(:table) AS p",
+        };
+        Self::statement("columns", sql)
+    }
+
+    fn insert(&self, table: &Names, insert: &Insert) -> Statement {
+        let (columns, values) = inserted(table, insert, false);
+        let sql = format!(
+            "INSERT INTO {t} ({columns})\nVALUES ({values})\nRETURNING {id}",
+            t = table.table,
+            id = table.id,
+        );
+        Self::statement("insert", &sql)
+    }
+
+    // The last row is repeated until a text fits; the limit leaves the repetitions out.
+    fn insert_many(&self, table: &Names, insert: &Insert) -> Many {
+        let mut row = Vec::new();
+        let mut names = Vec::new();
+        if insert.id {
+            row.push(RowValue::Id);
+            names.push("id".to_owned());
+        }
+        if insert.payload {
+            row.push(RowValue::Payload);
+            names.push("payload".to_owned());
+        }
+        for (n, (_, each)) in insert.data.iter().enumerate() {
+            if *each {
+                row.push(RowValue::Data(n));
+                names.push(format!("each{n}"));
+            }
+        }
+        let (columns, values) = inserted(table, insert, true);
+        let sql = format!(
+            "WITH u ({names}) AS (VALUES :rows)\nINSERT INTO {t} ({columns})\nSELECT {values}\n\
+             FROM u\nLIMIT :limit\nRETURNING {id}",
+            names = names.join(", "),
+            t = table.table,
+            id = table.id,
+        );
+        Self::many("insert_many", &sql, &row)
+    }
+}
+
+fn inserted(table: &Names, insert: &Insert, many: bool) -> (String, String) {
+    let mut columns = Vec::new();
+    let mut values = Vec::new();
+    let mut add = |column: &str, value: String| {
+        columns.push(column.to_owned());
+        values.push(value);
+    };
+    if insert.id {
+        add(&table.id, if many { "u.id" } else { ":id" }.to_owned());
+    }
+    if let (true, Some(group)) = (insert.group, &table.group) {
+        add(group, ":group".to_owned());
+    }
+    if let Some(attempt) = &table.attempt {
+        add(&attempt.name, "1".to_owned());
+    }
+    if let (true, Some(TimeName { name, form, .. })) = (insert.delay, &table.retry_after) {
+        add(name, format!(":due_{}", suffix(*form)));
+    }
+    if let (true, Some(payload)) = (insert.payload, &table.payload) {
+        add(payload, if many { "u.payload" } else { ":payload" }.to_owned());
+    }
+    for (n, (name, each)) in insert.data.iter().enumerate() {
+        add(&Names::data(name), if *each { format!("u.each{n}") } else { format!(":data{n}") });
+    }
+    (columns.join(", "), values.join(", "))
+}
