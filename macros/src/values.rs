@@ -67,7 +67,13 @@ pub(crate) fn duration(
 ) -> Result<Duration, Reported> {
     let value = entry.value(&format!("{example:?}"), errors)?;
     let key = entry.key.to_string();
-    duration_in(value, &key, example, |text| format!("{key} = {text:?}"), errors)
+    duration_in(
+        value,
+        &key,
+        example,
+        |text| format!("{key} = {text:?}"),
+        errors,
+    )
 }
 
 /// A duration in `tokens`; `written` shows how a text stands in its place.
@@ -125,7 +131,11 @@ fn milliseconds(text: &str, subject: &str) -> Result<u64, Misspelt> {
             return Err((sentence, meant));
         }
     };
-    match number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)) {
+    match number
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(factor))
+    {
         Some(0) => Err((format!("`{subject}` must be longer than zero"), None)),
         Some(milliseconds) if milliseconds <= LONGEST => Ok(milliseconds),
         _ => Err((format!("`{text}` is longer than a hundred years"), None)),

@@ -21,7 +21,11 @@ pub(crate) fn expand(table: &Table) -> TokenStream {
 fn queue_table(table: &Table) -> TokenStream {
     let row = &table.row;
     let name = &table.place.name;
-    let schema = table.place.schema.as_ref().map(|schema| quote!(.schema(#schema)));
+    let schema = table
+        .place
+        .schema
+        .as_ref()
+        .map(|schema| quote!(.schema(#schema)));
     let id = table.column("id").map(|column| &column.ty);
     let payload = match table.column("payload") {
         Some(column) => column.ty.to_token_stream(),
@@ -48,7 +52,9 @@ fn queue_table(table: &Table) -> TokenStream {
 /// not fit the role.
 fn described(column: &Column) -> TokenStream {
     let Column { ty, name, role, .. } = column;
-    let word = role.as_ref().map_or_else(|| "data".to_owned(), ToString::to_string);
+    let word = role
+        .as_ref()
+        .map_or_else(|| "data".to_owned(), ToString::to_string);
     let role = format_ident!("{word}");
     quote!(::queue_table::Column::#role::<#ty>(#name))
 }
@@ -60,7 +66,9 @@ fn markers(table: &Table) -> TokenStream {
         Some(_) => format_ident!("Grouped"),
         None => format_ident!("Ungrouped"),
     };
-    let attempt = table.column("attempt").map(|_| format_ident!("CountsAttempts"));
+    let attempt = table
+        .column("attempt")
+        .map(|_| format_ident!("CountsAttempts"));
     let delays = table.column("retry_after").map(|_| format_ident!("Delays"));
     let markers = [Some(grouped), attempt, delays].into_iter().flatten();
     quote! {

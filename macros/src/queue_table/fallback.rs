@@ -38,10 +38,15 @@ fn table_on(input: &DeriveInput) -> TokenStream {
     let row = &input.ident;
     let (_, arguments, _) = input.generics.split_for_impl();
     let mut generics = input.generics.clone();
-    generics.params.push(parse_quote!(__DB: ::queue_table::Backend));
+    generics
+        .params
+        .push(parse_quote!(__DB: ::queue_table::Backend));
     let row_of = parse_quote!(#row #arguments: ::queue_table::RowOf<__DB>);
     let id_on = parse_quote!(::core::primitive::i64: ::queue_table::IdOn<__DB>);
-    generics.make_where_clause().predicates.extend::<[syn::WherePredicate; 2]>([row_of, id_on]);
+    generics
+        .make_where_clause()
+        .predicates
+        .extend::<[syn::WherePredicate; 2]>([row_of, id_on]);
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     quote! {
         #[automatically_derived]

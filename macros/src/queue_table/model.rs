@@ -65,16 +65,16 @@ impl Table {
 
 impl Column {
     /// Reads a field; none if sqlx skips it, because then the table has no such column.
-    fn read(
-        field: &Field,
-        casing: Casing,
-        errors: &mut Errors,
-    ) -> Result<Option<Self>, Reported> {
+    fn read(field: &Field, casing: Casing, errors: &mut Errors) -> Result<Option<Self>, Reported> {
         let Some(ident) = &field.ident else {
             return Ok(None);
         };
         let sqlx = SqlxField::read(field, errors);
-        let role = attr::role(field, sqlx.as_ref().unwrap_or(&SqlxField::default()), errors);
+        let role = attr::role(
+            field,
+            sqlx.as_ref().unwrap_or(&SqlxField::default()),
+            errors,
+        );
         let (sqlx, role) = (sqlx?, role?);
         if sqlx.skip {
             return Ok(None);
@@ -135,8 +135,9 @@ fn named_fields<'a>(
                 Fields::Unnamed(fields) => fields.to_token_stream(),
                 Fields::Unit => input.ident.to_token_stream(),
             };
-            let message = Message::new("a queue table needs named fields, because fields are columns")
-                .help(example(&input.ident));
+            let message =
+                Message::new("a queue table needs named fields, because fields are columns")
+                    .help(example(&input.ident));
             return Err(errors.report(at, message));
         }
         Data::Enum(data) => data.enum_token.to_token_stream(),

@@ -1,9 +1,7 @@
 //! What sqlx's own attributes say of a column. The others are left to sqlx, and so are mistakes in
 //! them: its derive reports those.
 
-use heck::{
-    ToKebabCase, ToLowerCamelCase, ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase,
-};
+use heck::{ToKebabCase, ToLowerCamelCase, ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
 use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -93,7 +91,10 @@ fn column_name_is_possible(name: &LitStr, errors: &mut Errors) -> Result<(), Rep
         name if name.contains('\0') => "the name of this column contains a NUL character",
         _ => return Ok(()),
     };
-    Err(errors.report(name, Message::new(wrong).help("write the name that the table has")))
+    Err(errors.report(
+        name,
+        Message::new(wrong).help("write the name that the table has"),
+    ))
 }
 
 /// Why a field that sqlx fills in a way of its own cannot be a column of a queue table.
@@ -107,8 +108,9 @@ fn refusal(entry: &Entry, field: &Field) -> Message {
             .help(format!("write `{name}: sqlx::types::Json<{ty}>`")),
         _ => {
             let column = literal(entry).map_or_else(|| "i64".to_owned(), |ty| ty.value());
-            Message::new(format!("`try_from` hides the type of the column `{name}`"))
-                .help(format!("write `{name}: {column}`, and convert in the handler"))
+            Message::new(format!("`try_from` hides the type of the column `{name}`")).help(format!(
+                "write `{name}: {column}`, and convert in the handler"
+            ))
         }
     }
 }
@@ -118,7 +120,10 @@ fn entries(attrs: &[Attribute]) -> Vec<Entry> {
         Meta::List(list) if list.path.is_ident("sqlx") => Some(list.tokens.clone()),
         _ => None,
     });
-    lists.flat_map(split).filter_map(|part| Entry::read(part).ok()).collect()
+    lists
+        .flat_map(split)
+        .filter_map(|part| Entry::read(part).ok())
+        .collect()
 }
 
 fn literal(entry: &Entry) -> Option<LitStr> {

@@ -26,8 +26,9 @@ pub(crate) fn check_signature(sig: &Signature, errors: &mut Errors) {
 fn spent_rows_have_a_home(settings: &Settings, errors: &mut Errors) {
     match (&settings.max_attempts, &settings.dead_letter) {
         (Some(cap), None) => {
-            let message = Message::new("`max_attempts` has no place for a row whose attempts are spent")
-                .help("add `dead_letter(group = \"failed\")`");
+            let message =
+                Message::new("`max_attempts` has no place for a row whose attempts are spent")
+                    .help("add `dead_letter(group = \"failed\")`");
             errors.report(&cap.key, message);
         }
         (None, Some(dead_letter)) => {
@@ -45,13 +46,18 @@ fn dead_letters_leave_their_group(settings: &Settings, errors: &mut Errors) {
     };
     match (&settings.group, dead_letter.value()) {
         (None, _) => {
-            let message = Message::new("`dead_letter` moves a row to another group, and this subscriber has none")
-                .help("add `group = \"welcome\"`");
+            let message = Message::new(
+                "`dead_letter` moves a row to another group, and this subscriber has none",
+            )
+            .help("add `group = \"welcome\"`");
             errors.report(&dead_letter.key, message);
         }
         (Some(group), Some(place)) if group.value() == Some(place) => {
-            let message = Message::new(format!("dead letters of `{0}` would come back to `{0}`", place.value()))
-                .help("write `dead_letter(group = \"failed\")`");
+            let message = Message::new(format!(
+                "dead letters of `{0}` would come back to `{0}`",
+                place.value()
+            ))
+            .help("write `dead_letter(group = \"failed\")`");
             errors.report(place, message);
         }
         _ => {}
@@ -59,7 +65,10 @@ fn dead_letters_leave_their_group(settings: &Settings, errors: &mut Errors) {
 }
 
 fn undecodable_rows_have_a_home(settings: &Settings, errors: &mut Errors) {
-    let answer = settings.on_decode_failure.as_ref().and_then(|given| given.value());
+    let answer = settings
+        .on_decode_failure
+        .as_ref()
+        .and_then(|given| given.value());
     if let (Some(DecodeFailure::DeadLetter(word)), None) = (answer, &settings.dead_letter) {
         let message = Message::new("this subscriber has no place for dead letters")
             .help("add `max_attempts = 5, dead_letter(group = \"failed\")`");
@@ -76,8 +85,11 @@ fn an_error_can_come(settings: &Settings, sig: &Signature, errors: &mut Errors) 
         ReturnType::Type(_, ty) => last_word(ty).is_some_and(|word| word == "Outcome"),
     };
     if never_fails {
-        let message = Message::new(format!("`on_error` has nothing to do: `{}` returns no error", sig.ident))
-            .help("return `Result<(), Error>`, or remove `on_error`");
+        let message = Message::new(format!(
+            "`on_error` has nothing to do: `{}` returns no error",
+            sig.ident
+        ))
+        .help("return `Result<(), Error>`, or remove `on_error`");
         errors.report(&on_error.key, message);
     }
 }
@@ -94,18 +106,31 @@ fn a_handler_is_async(sig: &Signature, errors: &mut Errors) {
 fn a_handler_is_one_function(sig: &Signature, errors: &mut Errors) {
     let plain = format!("write `async fn {}`", sig.ident);
     if let Some(token) = &sig.constness {
-        errors.report(token, Message::new("a subscriber cannot be `const`").help(&plain));
+        errors.report(
+            token,
+            Message::new("a subscriber cannot be `const`").help(&plain),
+        );
     }
     if let Some(token) = &sig.unsafety {
-        errors.report(token, Message::new("a subscriber cannot be `unsafe`").help(&plain));
+        errors.report(
+            token,
+            Message::new("a subscriber cannot be `unsafe`").help(&plain),
+        );
     }
     if let Some(abi) = &sig.abi {
-        errors.report(abi, Message::new("a subscriber cannot be `extern`").help(&plain));
+        errors.report(
+            abi,
+            Message::new("a subscriber cannot be `extern`").help(&plain),
+        );
     }
     if sig.generics.params.is_empty() {
         return;
     }
-    let only_lifetimes = sig.generics.params.iter().all(|param| matches!(param, GenericParam::Lifetime(_)));
+    let only_lifetimes = sig
+        .generics
+        .params
+        .iter()
+        .all(|param| matches!(param, GenericParam::Lifetime(_)));
     let message = match only_lifetimes {
         true => Message::new("a subscriber names no lifetimes")
             .help("leave them out: the message is a plain `&T`"),
@@ -120,8 +145,8 @@ fn a_handler_comes_back(sig: &Signature, errors: &mut Errors) {
     if let ReturnType::Type(_, ty) = &sig.output
         && let Type::Never(never) = &**ty
     {
-        let message = Message::new("a handler that never returns settles nothing")
-            .help("return `Outcome`");
+        let message =
+            Message::new("a handler that never returns settles nothing").help("return `Outcome`");
         errors.report(never.to_token_stream(), message);
     }
 }

@@ -1,10 +1,12 @@
 //! `#[subscriber]`: the attribute (`attr`) and the function (`signature`) are read, must obey the
-//! rules (`check`), and are then written as a function that is also a subscriber (`expand`).
+//! rules (`check`), and are then written as a function that is also a subscriber (`expand`), with the
+//! checks that only rustc can make (`fits`).
 
 mod attr;
 mod borrows;
 mod check;
 mod expand;
+mod fits;
 mod signature;
 mod vocabulary;
 
@@ -17,7 +19,7 @@ use signature::{Function, Handler};
 
 pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    match subscriber(arguments, item.clone(), &mut errors) {
+    match subscriber(arguments, item, &mut errors) {
         // After a mistake in the attribute the function still can be mounted, so that the mistake
         // is not reported a second time by whoever mounts it.
         Ok(expansion) => quote!(#expansion #errors),
@@ -27,10 +29,10 @@ pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStre
 
 fn subscriber(
     arguments: TokenStream,
-    item: TokenStream,
+    item: &TokenStream,
     errors: &mut Errors,
 ) -> Result<TokenStream, Reported> {
-    let function = Function::read(item, errors)?;
+    let function = Function::read(item.clone(), errors)?;
     let settings = Settings::read(arguments, function.name(), errors);
     let mark = errors.mark();
     check::check_signature(&function.sig, errors);
@@ -40,12 +42,18 @@ fn subscriber(
     head_is_right?;
     let handler = handler?;
     let row = settings.row.clone()?;
-    Ok(expand::expand(&function, &row, &settings, &handler, errors.is_empty()))
+    Ok(expand::expand(
+        &function,
+        &row,
+        &settings,
+        &handler,
+        errors.is_empty(),
+    ))
 }
 
 /// The mistakes of a subscriber as text.
 #[cfg(test)]
-pub(crate) fn mistakes(arguments: TokenStream, item: TokenStream) -> Vec<String> {
+pub(crate) fn mistakes(arguments: TokenStream, item: &TokenStream) -> Vec<String> {
     let mut errors = Errors::default();
     let _ = subscriber(arguments, item, &mut errors);
     errors.lines()

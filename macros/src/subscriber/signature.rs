@@ -45,14 +45,15 @@ impl Function {
                 body: input.parse()?,
             })
         };
-        read.parse2(item.clone()).map_err(|error| match item_keyword(item) {
-            Some(keyword) => errors.report(
-                keyword,
-                Message::new("`#[subscriber]` goes on a function")
-                    .help("write `async fn send(message: &T) -> Outcome { Outcome::ack() }`"),
-            ),
-            None => errors.pass_on(error),
-        })
+        read.parse2(item.clone())
+            .map_err(|error| match item_keyword(item) {
+                Some(keyword) => errors.report(
+                    keyword,
+                    Message::new("`#[subscriber]` goes on a function")
+                        .help("write `async fn send(message: &T) -> Outcome { Outcome::ack() }`"),
+                ),
+                None => errors.pass_on(error),
+            })
     }
 
     pub(crate) fn name(&self) -> &Ident {
@@ -62,8 +63,9 @@ impl Function {
 
 /// The keyword of an item that is no function.
 fn item_keyword(item: TokenStream) -> Option<Ident> {
-    const OTHERS: [&str; 9] =
-        ["struct", "enum", "union", "trait", "impl", "mod", "static", "type", "use"];
+    const OTHERS: [&str; 9] = [
+        "struct", "enum", "union", "trait", "impl", "mod", "static", "type", "use",
+    ];
     item.into_iter().find_map(|token| match token {
         TokenTree::Ident(word) if OTHERS.contains(&word.to_string().as_str()) => Some(word),
         _ => None,
@@ -112,7 +114,9 @@ impl Handler {
     }
 
     pub(crate) fn takes_a_message(&self) -> bool {
-        self.arguments.iter().any(|argument| !matches!(argument, Argument::Extractor(_)))
+        self.arguments
+            .iter()
+            .any(|argument| !matches!(argument, Argument::Extractor(_)))
     }
 
     pub(crate) fn message(&self) -> Option<&Type> {
@@ -131,7 +135,10 @@ impl Handler {
 
     /// Whether the function says that it can fail, as far as its words tell.
     pub(crate) fn returns_a_result(&self) -> bool {
-        self.output.as_ref().and_then(last_word).is_some_and(|word| word == "Result")
+        self.output
+            .as_ref()
+            .and_then(last_word)
+            .is_some_and(|word| word == "Result")
     }
 }
 
@@ -158,8 +165,9 @@ fn borrowed(
         return Err(errors.report(mutable, message));
     }
     if let Some(lifetime) = &reference.lifetime {
-        let message = Message::new("the message is borrowed for one call, and has no named lifetime")
-            .help(format!("write `&{words}`"));
+        let message =
+            Message::new("the message is borrowed for one call, and has no named lifetime")
+                .help(format!("write `&{words}`"));
         return Err(errors.report(lifetime, message));
     }
     match ty {
@@ -168,7 +176,10 @@ fn borrowed(
                 return Err(reported);
             }
             let message = Message::new("a slice takes a batch, and batches are not there yet")
-                .help(format!("take one message: `&{}`", slice.elem.to_token_stream()))
+                .help(format!(
+                    "take one message: `&{}`",
+                    slice.elem.to_token_stream()
+                ))
                 .note("a payload of bytes is a `&Vec<u8>`");
             Err(errors.report(ty, message))
         }
@@ -177,14 +188,16 @@ fn borrowed(
             Err(errors.report(ty, message))
         }
         Type::TraitObject(_) | Type::ImplTrait(_) => {
-            let message = Message::new("a message has one type, because it is decoded from the row")
-                .help("name the type: `message: &T`");
+            let message =
+                Message::new("a message has one type, because it is decoded from the row")
+                    .help("name the type: `message: &T`");
             Err(errors.report(ty, message))
         }
         _ => {
             if let Some(borrow) = borrows::elided(ty) {
-                let message = Message::new("a message owns its data, and cannot borrow from the row")
-                    .help("use an owned type, such as `String` for `&str`");
+                let message =
+                    Message::new("a message owns its data, and cannot borrow from the row")
+                        .help("use an owned type, such as `String` for `&str`");
                 return Err(errors.report(borrow, message));
             }
             let row = settings.row.as_ref().ok().and_then(last_word);
@@ -207,14 +220,14 @@ fn extractor(ty: &Type, settings: &Settings, errors: &mut Errors) -> Result<Argu
         if let Some(reported) = settings.refused("transactional") {
             return Err(reported);
         }
-        let message = Message::new("`Tx` is not there yet").help(
-            "remove it, and write through a pool: `pool: State<Pool>`",
-        );
+        let message = Message::new("`Tx` is not there yet")
+            .help("remove it, and write through a pool: `pool: State<Pool>`");
         return Err(errors.report(last_word(ty), message));
     }
     if let Some(borrow) = borrows::elided(ty) {
-        let message = Message::new("an extractor owns its data, and cannot borrow from the delivery")
-            .help("use an owned type, such as `String` for `&str`");
+        let message =
+            Message::new("an extractor owns its data, and cannot borrow from the delivery")
+                .help("use an owned type, such as `String` for `&str`");
         return Err(errors.report(borrow, message));
     }
     Ok(Argument::Extractor(ty.clone()))

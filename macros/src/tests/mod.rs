@@ -1,7 +1,10 @@
 //! What the macros write and what they say, on every toolchain. What rustc makes of it is in the
 //! package `ui-tests`.
 
+mod documented;
 mod expansion;
+mod subscriber_messages;
+mod table_messages;
 mod truncated;
 
 use proc_macro2::TokenStream;

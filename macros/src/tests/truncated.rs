@@ -3,7 +3,7 @@
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 
-use super::expansion::{EMAIL_JOB, EVERYTHING, EVERY_ARGUMENT, EVERY_KEY};
+use super::expansion::{EMAIL_JOB, EVERY_ARGUMENT, EVERY_KEY, EVERYTHING};
 use crate::{queue_table, subscriber};
 
 /// Every prefix, token by token; a bracket that is cut off is closed, as rustc would.
@@ -47,11 +47,11 @@ fn no_prefix_of_a_subscriber_loses_the_function() {
     let whole = body(&function);
     for prefix in prefixes(arguments.clone()) {
         let expansion = subscriber::attribute(prefix, &function);
-        assert!(text(expansion).contains(&whole));
+        assert!(text(&expansion).contains(&whole));
     }
     for prefix in prefixes(function) {
         let expansion = subscriber::attribute(arguments.clone(), &prefix);
-        assert!(text(expansion).contains(&body(&prefix)));
+        assert!(text(&expansion).contains(&body(&prefix)));
     }
 }
 
@@ -59,10 +59,10 @@ fn no_prefix_of_a_subscriber_loses_the_function() {
 fn body(function: &TokenStream) -> String {
     let tokens = function.clone().into_iter();
     let is_async = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if word == "async");
-    text(tokens.skip_while(|token| !is_async(token)).collect())
+    text(&tokens.skip_while(|token| !is_async(token)).collect())
 }
 
 /// Without spaces, because how tokens are spaced depends on where they come from.
-fn text(tokens: TokenStream) -> String {
+fn text(tokens: &TokenStream) -> String {
     tokens.to_string().split_whitespace().collect()
 }
