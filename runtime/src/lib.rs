@@ -5,9 +5,34 @@ compile_error!(
     "queue-table needs a database\nhelp: add a feature in Cargo.toml: `queue-table = { version = \"0.1\", features = [\"postgres\"] }` (or `sqlite`)"
 );
 
-pub mod descriptor;
-pub mod dialect;
-mod backend;
+// In the order of the data flow, which is the architecture: see ARCHITECTURE.md.
 
-pub use backend::{Backend, Col, Fault, IdOn, RowOf};
+pub mod descriptor;
+mod dialect;
+mod backend;
+mod broker;
+mod claim;
+mod delivery;
+mod handler;
+mod settle;
+mod publish;
+mod service;
+
+mod error;
+mod telemetry;
+
+pub mod prelude;
+#[doc(hidden)]
+pub mod __private;
+
+pub use backend::{Backend, Col, Each, IdOn, RowOf};
+pub use broker::{ClosedSqlxBroker, ConnectedSqlxBroker, OwnPool, SharedPool, SqlxBroker};
 pub use descriptor::{Column, TableDescriptor};
+pub use error::{Error, SqlxBrokerError};
+pub use handler::{
+    Ctx, DecodeFailure, Extractor, FromDelivery, IntoOutcome, Meta, Mount, Mounted, Outcome,
+    QueueTable, State, TableOn, keys,
+};
+pub use publish::{Field, Inserted, InsertedMany, Message, Messages, Publisher};
+pub use service::{Mounts, RunningService, Service, Source};
+pub use tokio_util::sync::CancellationToken;

@@ -48,13 +48,19 @@ pub(crate) trait RowSource<DB: Backend> {
 
 /// Rows with their tokens, column by column: what PostgreSQL takes as arrays.
 #[derive(Debug, Clone)]
-pub(crate) struct RowsOf<Id> {
-    pub(crate) form: TimeForm,
-    pub(crate) ids: Vec<Id>,
-    pub(crate) tokens: Vec<i64>,
-    pub(crate) attempts: Vec<i64>,
-    pub(crate) reasons: Vec<Option<String>>,
-    pub(crate) delays: Vec<i64>,
+pub struct RowsOf<Id> {
+    /// How tokens are written.
+    pub form: TimeForm,
+    /// The primary keys.
+    pub ids: Vec<Id>,
+    /// The tokens: microseconds since 1970.
+    pub tokens: Vec<i64>,
+    /// The counts that the claims stored.
+    pub attempts: Vec<i64>,
+    /// The reasons, of a settlement.
+    pub reasons: Vec<Option<String>>,
+    /// The delays in microseconds, of a settlement.
+    pub delays: Vec<i64>,
 }
 
 impl<Id> RowsOf<Id> {
@@ -67,6 +73,39 @@ impl<Id> RowsOf<Id> {
             reasons: Vec::new(),
             delays: Vec::new(),
         }
+    }
+
+    pub(crate) fn push(&mut self, id: Id, token: i64, attempt: i64) {
+        self.ids.push(id);
+        self.tokens.push(token);
+        self.attempts.push(attempt);
+    }
+
+    /// No rows of the same form.
+    pub(crate) const fn empty(&self) -> Self {
+        Self::new(self.form)
+    }
+
+    /// Cuts the rows in two, and returns those from `at` on.
+    pub(crate) fn split_off(&mut self, at: usize) -> Self {
+        Self {
+            form: self.form,
+            ids: self.ids.split_off(at),
+            tokens: self.tokens.split_off(at),
+            attempts: self.attempts.split_off(at),
+            reasons: self.reasons.split_off(at.min(self.reasons.len())),
+            delays: self.delays.split_off(at.min(self.delays.len())),
+        }
+    }
+}
+
+impl<Id: Clone> RowsOf<Id> {
+    /// Copies one row of others.
+    pub(crate) fn take(&mut self, from: &Self, n: usize) {
+        self.push(from.ids[n].clone(), from.tokens[n], from.attempts[n]);
+        // A renewal has neither reasons nor delays.
+        self.reasons.extend(from.reasons.get(n).cloned());
+        self.delays.extend(from.delays.get(n));
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Every statement runs in a task that owns its connection to the end: whoever waits for it may
 //! stop waiting, and the connection still comes back in a known state. Where there are fewer
-//! connections than statements, settlements go before renewals, and renewals before claims.
+//! connections than statements, settlements go before renewals, publishes and claims, in this order.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -26,6 +26,7 @@ const DEADLINE: Duration = Duration::from_secs(12);
 pub(crate) enum Urgency {
     Settle,
     Renew,
+    Publish,
     Claim,
 }
 
@@ -47,7 +48,7 @@ struct Owned<DB: Backend> {
 struct Slots<DB: Backend> {
     free: u32,
     idle: Vec<Owned<DB>>,
-    waiting: [VecDeque<oneshot::Sender<Option<Owned<DB>>>>; 3],
+    waiting: [VecDeque<oneshot::Sender<Option<Owned<DB>>>>; 4],
 }
 
 struct Inner<DB: Backend> {
@@ -77,7 +78,7 @@ impl<DB: Backend> Connections<DB> {
     pub(crate) fn new(pool: Pool<DB>, keep: Keep) -> Self {
         let most = pool.options().get_max_connections();
         let free = if DB::ONE_WRITER { 1 } else { most };
-        let waiting = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
+        let waiting = std::array::from_fn(|_| VecDeque::new());
         let slots = Mutex::new(Slots { free, idle: Vec::new(), waiting });
         Self { inner: Arc::new(Inner { pool, keep, slots }) }
     }

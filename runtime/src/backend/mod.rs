@@ -21,13 +21,14 @@ use std::future::Future;
 use sqlx::SqlStr;
 use sqlx::{Database, Executor};
 
-pub(crate) use bind::{RowSource, RowsOf, Values, bind, bind_many, types};
+pub use bind::RowsOf;
+pub(crate) use bind::{RowSource, Values, bind, bind_many, bind_rows, types};
 pub(crate) use connections::{Connections, Keep, Urgency};
 pub use fault::Fault;
 pub use id::IdOn;
 pub use payload::PayloadValue;
 pub(crate) use query::{Failure, Query};
-pub use row::{Col, RowOf};
+pub use row::{Col, Each, RowOf};
 pub(crate) use sql::Sql;
 
 use crate::descriptor::{Count, PayloadForm, TimeForm};

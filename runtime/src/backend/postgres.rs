@@ -4,7 +4,7 @@ use sqlx::postgres::{PgHasArrayType, PgRow, PgTypeInfo};
 use sqlx::{SqlSafeStr, SqlStr};
 use sqlx::{Arguments, Decode, Encode, Executor, Postgres, Row, Type, ValueRef};
 
-use super::{Backend, BindResult, Bound, Fault, IdOn, PayloadValue};
+use super::{Backend, BindResult, Bound, Each, Fault, IdOn, PayloadValue};
 use crate::descriptor::{Count, PayloadForm, RowId, TimeForm};
 use crate::dialect::{self, Clock};
 
@@ -246,6 +246,16 @@ where
 
     fn many() -> Option<PgTypeInfo> {
         Some(T::array_type_info())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Each<Postgres> for T
+where
+    T: PgHasArrayType + Type<Postgres> + for<'q> Encode<'q, Postgres> + for<'r> Decode<'r, Postgres>,
+{
+    fn bind_each(values: &[Self], arguments: &mut Args) -> BindResult {
+        arguments.add(values)
     }
 }
 

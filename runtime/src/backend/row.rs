@@ -1,8 +1,8 @@
 //! Rows and columns as a database stores them.
 
-use sqlx::{Decode, Encode, FromRow, Type};
+use sqlx::{Arguments, Decode, Encode, FromRow, Type};
 
-use super::Backend;
+use super::{Backend, BindResult};
 
 /// A row struct that can be read from a row of a database: what `#[derive(sqlx::FromRow)]` makes.
 #[diagnostic::on_unimplemented(
@@ -28,7 +28,28 @@ impl<DB: Backend, T: for<'r> FromRow<'r, DB::Row>> RowOf<DB> for T {
     label = "not a column type on `{DB}`",
     note = "choose a type that sqlx knows on this database"
 )]
-pub trait Col<DB: Backend> {}
+pub trait Col<DB: Backend> {
+    #[doc(hidden)]
+    fn bind(&self, arguments: &mut DB::Arguments) -> BindResult;
+}
 
 #[diagnostic::do_not_recommend]
-impl<DB: Backend, T> Col<DB> for T where T: Type<DB> + for<'q> Encode<'q, DB> + for<'r> Decode<'r, DB> {}
+impl<DB: Backend, T> Col<DB> for T
+where
+    T: Type<DB> + for<'q> Encode<'q, DB> + for<'r> Decode<'r, DB>,
+{
+    fn bind(&self, arguments: &mut DB::Arguments) -> BindResult {
+        arguments.add(self)
+    }
+}
+
+/// A type of which a database can bind many at once.
+#[diagnostic::on_unimplemented(
+    message = "many values of type `{Self}` cannot be bound on `{DB}`",
+    label = "no array of this type on `{DB}`",
+    note = "choose a type that sqlx knows on this database; a type of your own derives `sqlx::Type`"
+)]
+pub trait Each<DB: Backend>: Col<DB> + Sized {
+    #[doc(hidden)]
+    fn bind_each(values: &[Self], arguments: &mut DB::Arguments) -> BindResult;
+}

@@ -4,7 +4,7 @@ use sqlx::SqlStr;
 use sqlx::sqlite::{SqliteRow, SqliteTypeInfo};
 use sqlx::{Arguments, Decode, Encode, Executor, Row, Sqlite, Type, TypeInfo, ValueRef};
 
-use super::{Backend, BindResult, Bound, Fault, IdOn, PayloadValue};
+use super::{Backend, BindResult, Bound, Each, Fault, IdOn, PayloadValue};
 use crate::descriptor::{Count, PayloadForm, RowId, TimeForm};
 use crate::dialect::{self, Clock};
 
@@ -196,5 +196,15 @@ where
 
     fn many() -> Option<SqliteTypeInfo> {
         None
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Each<Sqlite> for T
+where
+    T: Type<Sqlite> + for<'q> Encode<'q, Sqlite> + for<'r> Decode<'r, Sqlite>,
+{
+    fn bind_each(_values: &[Self], _arguments: &mut Args) -> BindResult {
+        no_arrays()
     }
 }

@@ -29,6 +29,22 @@ pub enum Role {
     Data,
 }
 
+impl std::fmt::Display for Role {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Id => "id",
+            Self::Group => "group",
+            Self::Attempt => "attempt",
+            Self::RetryAfter => "retry_after",
+            Self::LockedUntil => "locked_until",
+            Self::ProcessedAt => "processed_at",
+            Self::LastError => "last_error",
+            Self::Payload => "payload",
+            Self::Data => "data",
+        })
+    }
+}
+
 /// How a time is written in its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -73,7 +73,16 @@ pub enum Clock {
 }
 
 /// How one database writes each statement. All functions are there for each database, in this order.
-pub trait Dialect {
+pub trait Dialect: Send + Sync + 'static {
+    /// A claim returns its rows in the claim's order; else whoever sent it sorts them.
+    const ORDERED_CLAIMS: bool;
+
+    /// The catalog is asked with the table's quoted name, which it parses; else with the bare one.
+    const CATALOG_PARSES_NAMES: bool;
+
+    /// Whether a column of the catalog is the declared one.
+    fn same_name(catalog: &str, declared: &str) -> bool;
+
     /// Takes rows that are due and free, in the claim's order; `None` where a start is of no use.
     fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement>;
 
@@ -94,6 +103,12 @@ pub trait Dialect {
     /// Inserts one row and returns its id.
     fn insert(&self, table: &Names, insert: &Insert) -> Statement;
 
-    /// Inserts many rows and returns their ids in order.
-    fn insert_many(&self, table: &Names, insert: &Insert) -> Many;
+    /// Inserts `rows` rows and returns their ids in order; also says for how many rows values are
+    /// bound. `None` where one statement cannot take so many.
+    fn insert_many(
+        &self,
+        table: &Names,
+        insert: &Insert,
+        rows: usize,
+    ) -> Option<(Statement, usize)>;
 }

@@ -2,7 +2,7 @@
 
 use super::names::TimeName;
 use super::statement::Placeholders;
-use super::{ClaimFrom, Clock, Dialect, Event, Insert, Many, Names, RowValue, Statement};
+use super::{ClaimFrom, Clock, Dialect, Event, Insert, Many, Names, Statement};
 use crate::descriptor::{Count, Role, TimeForm};
 
 /// The statements of PostgreSQL.
@@ -104,6 +104,13 @@ const fn integer(count: Count) -> &'static str {
 }
 
 impl Dialect for Postgres {
+    const ORDERED_CLAIMS: bool = true;
+    const CATALOG_PARSES_NAMES: bool = true;
+
+    fn same_name(catalog: &str, declared: &str) -> bool {
+        catalog == declared
+    }
+
     // The ids are an array made once (an InitPlan), because a locking subquery under `IN` can be
     // run again for each outer row and then claims more than its limit. The outer SELECT puts the
     // rows into the claim's order, which RETURNING does not promise.
@@ -296,7 +303,12 @@ impl Dialect for Postgres {
         Self::statement("insert", &sql)
     }
 
-    fn insert_many(&self, table: &Names, insert: &Insert) -> Many {
+    fn insert_many(
+        &self,
+        table: &Names,
+        insert: &Insert,
+        rows: usize,
+    ) -> Option<(Statement, usize)> {
         let (columns, values) = self.inserted(table, insert, true);
         let mut arrays = Vec::new();
         let mut names = Vec::new();
@@ -322,7 +334,7 @@ impl Dialect for Postgres {
             names = names.join(", "),
             id = table.id,
         );
-        Self::many("insert_many", &sql)
+        Some((Self::statement("insert_many", &sql), rows))
     }
 }
 

@@ -12,8 +12,14 @@ use crate::descriptor::{Role, TimeForm};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sqlite;
 
-/// The most rows of one statement, as a power of two: SQLite binds at most 32 766 values.
+/// The most rows of a settlement, as a power of two.
 const MAX_ROWS_LOG2: u32 = 9;
+
+/// The most values that SQLite binds to one statement (SQLITE_MAX_VARIABLE_NUMBER).
+const MAX_VALUES: usize = 32_766;
+
+/// Room for the values of an insert that are the same for all rows.
+const MAX_SCALARS: usize = 64;
 
 /// How a marker names a form: `:now_native`, `:due_micros`.
 const fn suffix(form: TimeForm) -> &'static str {
@@ -76,6 +82,13 @@ impl Sqlite {
 }
 
 impl Dialect for Sqlite {
+    const ORDERED_CLAIMS: bool = false;
+    const CATALOG_PARSES_NAMES: bool = false;
+
+    fn same_name(catalog: &str, declared: &str) -> bool {
+        catalog.eq_ignore_ascii_case(declared)
+    }
+
     // No watermark: SQLite does not use an index for a comparison of rows on an expression.
     fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
         let Names { table: t, id, locked_until: TimeName { name: lease, form, .. }, .. } = table;
@@ -248,7 +261,12 @@ impl Dialect for Sqlite {
     }
 
     // The last row is repeated until a text fits; the limit leaves the repetitions out.
-    fn insert_many(&self, table: &Names, insert: &Insert) -> Many {
+    fn insert_many(
+        &self,
+        table: &Names,
+        insert: &Insert,
+        rows: usize,
+    ) -> Option<(Statement, usize)> {
         let mut row = Vec::new();
         let mut names = Vec::new();
         if insert.id {
@@ -273,7 +291,11 @@ impl Dialect for Sqlite {
             t = table.table,
             id = table.id,
         );
-        Self::many("insert_many", &sql, &row)
+        let padded = rows.next_power_of_two();
+        let fits = |rows: &usize| rows * row.len() <= MAX_VALUES - MAX_SCALARS;
+        let bound = [padded, rows].into_iter().find(fits)?;
+        let style = Placeholders::Positional;
+        Some((Statement::parse("insert_many", &sql, style, &row, bound), bound))
     }
 }
 

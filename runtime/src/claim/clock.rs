@@ -1,0 +1,39 @@
+//! The host's clock, as far as it is a database's: SQLite's files are on this host.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::dialect::Clock;
+use crate::settle::micros;
+
+/// The host's clock, which a test can move. Its shift also moves the clock of other databases.
+#[derive(Debug, Clone, Default)]
+pub struct HostClock {
+    shift: Option<Arc<AtomicI64>>,
+}
+
+impl HostClock {
+    /// A clock that runs `shift` microseconds before the real one.
+    #[must_use]
+    pub const fn shifted(shift: Arc<AtomicI64>) -> Self {
+        Self { shift: Some(shift) }
+    }
+
+    pub(crate) fn shift(&self) -> i64 {
+        self.shift.as_ref().map_or(0, |shift| shift.load(Ordering::Relaxed))
+    }
+
+    /// Microseconds since 1970.
+    pub(crate) fn now(&self) -> i64 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        micros(now).saturating_add(self.shift())
+    }
+
+    pub(crate) const fn of_statements(&self) -> Clock {
+        match self.shift {
+            Some(_) => Clock::Shifted,
+            None => Clock::Database,
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Renews the leases of one subscription.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{Backoff, Batch, Key, Subscription};
+use crate::backend::{Backend, Failure, Fault, IdOn, Urgency, bind_many};
+use crate::handler::TableOn;
+use crate::settle::{Found, look};
+use crate::telemetry;
+
+/// Renews every lease once a half lease, until the subscription is over.
+///
+/// A row that somebody else has locked for a moment is skipped and asked again after a tenth of the
+/// lease; only a row that is seen with another token, or gone, is lost.
+pub(crate) async fn keep_leases<DB: Backend, T: TableOn<DB>>(subscription: Arc<Subscription<DB, T>>) {
+    let lease = subscription.settings.lease;
+    let mut skipped = false;
+    let mut next = Instant::now() + lease / 2;
+    loop {
+        let now = Instant::now();
+        let again = now + lease / 10;
+        let until = if skipped { again.min(next) } else { next };
+        tokio::select! {
+            () = subscription.signals.over.cancelled() => return,
+            () = tokio::time::sleep_until(until.into()) => {}
+        }
+        if until == next {
+            next = Instant::now() + lease / 2;
+        }
+        skipped = renew_leases(&subscription).await;
+    }
+}
+
+/// Renews the leases that have less than three quarters to go. `true`: some were skipped.
+async fn renew_leases<DB: Backend, T: TableOn<DB>>(subscription: &Subscription<DB, T>) -> bool {
+    let soon = Instant::now() + subscription.settings.lease * 3 / 4;
+    let max = subscription.statements.renew.max_rows();
+    let mut batches = Vec::new();
+    loop {
+        let batch = subscription.ledger.lock().next_renewal(max, |ends| ends < soon);
+        if batch.keys.is_empty() {
+            break;
+        }
+        batches.push(batch);
+    }
+    let mut skipped = false;
+    for batch in batches {
+        skipped |= renew(subscription, batch).await;
+    }
+    skipped
+}
+
+async fn renew<DB: Backend, T: TableOn<DB>>(
+    subscription: &Subscription<DB, T>,
+    batch: Batch<T::Id>,
+) -> bool {
+    let ends = Instant::now() + subscription.settings.lease;
+    match send(subscription, &batch).await {
+        Ok(mut renewed) => {
+            renewed.sort_unstable();
+            let mut missing = Batch { event: None, keys: Vec::new(), rows: batch.rows.empty() };
+            {
+                let mut ledger = subscription.ledger.lock();
+                for (n, &key) in batch.keys.iter().enumerate() {
+                    match renewed.binary_search_by(|(id, _)| id.cmp(&batch.rows.ids[n])) {
+                        Ok(at) => ledger.renewed(key, renewed[at].1, ends),
+                        Err(_) => missing.take(&batch, n),
+                    }
+                }
+            }
+            subscription.signals.outcomes.notify_one();
+            !missing.keys.is_empty() && answer(subscription, &missing, false).await
+        }
+        Err(failure) => match subscription.failed(failure) {
+            // Whether it ran is not known: the leases are looked up, not guessed.
+            Fault::Connection => answer(subscription, &batch, true).await,
+            Fault::Transient | Fault::Data | Fault::Schema => {
+                let mut ledger = subscription.ledger.lock();
+                batch.keys.iter().for_each(|&key| ledger.not_renewed(key));
+                subscription.signals.outcomes.notify_one();
+                true
+            }
+        },
+    }
+}
+
+async fn send<DB: Backend, T: TableOn<DB>>(
+    subscription: &Subscription<DB, T>,
+    batch: &Batch<T::Id>,
+) -> Result<Vec<(T::Id, i64)>, Failure> {
+    let renew = &subscription.statements.renew;
+    let query = bind_many(renew, &subscription.values(), batch.keys.len(), &batch.rows)?;
+    let rows = subscription.connections.rows(Urgency::Renew, query).await?;
+    let read = |row: &DB::Row| {
+        let token = DB::time(row, 1, subscription.form)?;
+        sqlx::Result::Ok((T::Id::read(row, 0)?, token.unwrap_or_default()))
+    };
+    let rows: sqlx::Result<Vec<_>> = rows.iter().map(read).collect();
+    rows.map_err(|error| Failure::new::<DB>("renew", error))
+}
+
+/// Looks up what became of leases that were not renewed, or perhaps were.
+async fn answer<DB: Backend, T: TableOn<DB>>(
+    subscription: &Subscription<DB, T>,
+    batch: &Batch<T::Id>,
+    perhaps_renewed: bool,
+) -> bool {
+    let mut backoff = Backoff::default();
+    let found = loop {
+        match look(subscription, batch, Urgency::Renew).await {
+            Ok(found) => break found,
+            Err(failure) => {
+                subscription.failed(failure);
+                tokio::select! {
+                    () = subscription.signals.over.cancelled() => return false,
+                    () = tokio::time::sleep(backoff.pause()) => {}
+                }
+            }
+        }
+    };
+    let mut skipped = false;
+    let mut ledger = subscription.ledger.lock();
+    for (n, &key) in batch.keys.iter().enumerate() {
+        let token = batch.rows.tokens[n];
+        match found[n] {
+            Found::Owned => {
+                ledger.not_renewed(key);
+                skipped = true;
+            }
+            // The lease before is still in force, so nobody else can have claimed the row: the
+            // later token is the one that our renewal wrote.
+            Found::Other { current: Some(current), in_force: true }
+                if perhaps_renewed && current > token =>
+            {
+                let left = u64::try_from(current - subscription.clock.now()).unwrap_or(0);
+                let left = Duration::from_micros(left).min(subscription.settings.lease);
+                ledger.renewed(key, current, Instant::now() + left);
+            }
+            Found::Other { .. } | Found::Gone { .. } => lose(subscription, &mut ledger, key),
+        }
+    }
+    subscription.signals.outcomes.notify_one();
+    skipped
+}
+
+fn lose<DB: Backend, T: TableOn<DB>>(
+    subscription: &Subscription<DB, T>,
+    ledger: &mut super::Ledger<T::Id, DB::Row>,
+    key: Key,
+) {
+    telemetry::lease_lost(T::TABLE.name(), ledger.id(key));
+    ledger.lose(key);
+    subscription.signals.settled.notify_one();
+}

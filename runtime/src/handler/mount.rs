@@ -1,0 +1,262 @@
+//! Subscribers as they are mounted: `b.mount(send)`, `b.mount(send.workers(32))`.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use super::{CountsAttempts, DecodeFailure, Declared, Grouped, Run};
+
+/// The cap or the dead letter is set.
+#[derive(Debug)]
+#[doc(hidden)]
+pub enum Set {}
+
+/// The cap or the dead letter is not set.
+#[derive(Debug)]
+#[doc(hidden)]
+pub enum Unset {}
+
+/// Both or none of a pair.
+#[diagnostic::on_unimplemented(
+    message = "`max_attempts` and `dead_letter_group` are set together",
+    label = "only one of them is set here",
+    note = "write `.max_attempts(5).dead_letter_group(\"failed\")`, or leave both away"
+)]
+#[doc(hidden)]
+pub trait BothOrNone {}
+
+impl BothOrNone for (Set, Set) {}
+impl BothOrNone for (Unset, Unset) {}
+
+/// The settings of a mount, those of the attribute among them.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) name: &'static str,
+    pub(crate) group: Option<String>,
+    pub(crate) workers: usize,
+    pub(crate) poll_interval: Option<Duration>,
+    pub(crate) lease: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_attempts: Option<u32>,
+    pub(crate) dead_letter_group: Option<String>,
+    pub(crate) on_decode_failure: DecodeFailure,
+    pub(crate) can_fail: bool,
+}
+
+/// A subscriber with settings; what each of them returns.
+///
+/// `Cap` and `Dead` tell whether a cap and a dead letter are set, which go together.
+#[must_use = "a subscriber does nothing until it is mounted"]
+pub struct Mounted<S, Cap, Dead> {
+    pub(crate) settings: Settings,
+    marker: PhantomData<fn() -> (S, Cap, Dead)>,
+}
+
+impl<S, Cap, Dead> fmt::Debug for Mounted<S, Cap, Dead> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mounted").field("settings", &self.settings).finish()
+    }
+}
+
+impl<S: Declared> Mounted<S, S::Cap, S::Cap> {
+    fn declared() -> Self {
+        let declaration = S::DECLARATION;
+        let settings = Settings {
+            name: declaration.name,
+            group: declaration.group.map(str::to_owned),
+            workers: declaration.workers,
+            poll_interval: declaration.poll_interval,
+            lease: declaration.lease,
+            timeout: declaration.timeout,
+            max_attempts: declaration.max_attempts,
+            dead_letter_group: declaration.dead_letter_group.map(str::to_owned),
+            on_decode_failure: declaration.on_decode_failure,
+            can_fail: declaration.can_fail,
+        };
+        Self { settings, marker: PhantomData }
+    }
+}
+
+impl<S: Declared, Cap, Dead> Mounted<S, Cap, Dead> {
+    fn with(mut self, set: impl FnOnce(&mut Settings)) -> Self {
+        set(&mut self.settings);
+        self
+    }
+
+    fn marked<C, D>(self) -> Mounted<S, C, D> {
+        Mounted { settings: self.settings, marker: PhantomData }
+    }
+
+    /// How many rows are worked on at once; 8 unless the attribute says otherwise.
+    pub fn workers(self, workers: usize) -> Self {
+        self.with(|settings| settings.workers = workers)
+    }
+
+    /// Which group of the table is worked on.
+    pub fn group(self, group: impl Into<String>) -> Self
+    where
+        S::Row: Grouped,
+    {
+        self.with(|settings| settings.group = Some(group.into()))
+    }
+
+    /// How long to wait after a claim that found less than it could have; a second by default.
+    pub fn poll_interval(self, interval: Duration) -> Self {
+        self.with(|settings| settings.poll_interval = Some(interval))
+    }
+
+    /// For how long a row is leased, and leased again while it is in work; 30 seconds by default.
+    pub fn lease(self, lease: Duration) -> Self {
+        self.with(|settings| settings.lease = Some(lease))
+    }
+
+    /// How long a handler may work on a row; without it, for ever. It ends as a retry.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.with(|settings| settings.timeout = Some(timeout))
+    }
+
+    /// What happens to a row whose message cannot be decoded.
+    pub fn on_decode_failure(self, then: DecodeFailure) -> Self {
+        self.with(|settings| settings.on_decode_failure = then)
+    }
+
+    /// How often a row is delivered at most; together with [`dead_letter_group`](Self::dead_letter_group).
+    pub fn max_attempts(self, attempts: u32) -> Mounted<S, Set, Dead>
+    where
+        S::Row: CountsAttempts,
+    {
+        self.with(|settings| settings.max_attempts = Some(attempts)).marked()
+    }
+
+    /// The group to which a row goes when its attempts are spent.
+    pub fn dead_letter_group(self, group: impl Into<String>) -> Mounted<S, Cap, Set>
+    where
+        S::Row: Grouped,
+    {
+        self.with(|settings| settings.dead_letter_group = Some(group.into())).marked()
+    }
+}
+
+/// Marks a [`Mounted`] among the things that can be mounted.
+#[derive(Debug)]
+#[doc(hidden)]
+pub enum Done {}
+
+/// A subscriber that can be mounted: the function under `#[subscriber]`, or what one of its
+/// settings returned.
+///
+/// `Args` are the function's arguments; nobody names them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a subscriber",
+    label = "not a subscriber",
+    note = "put `#[subscriber(Table)]` on the function, and mount it by its name: `b.mount(send)`"
+)]
+pub trait Mount<Args>: Sized {
+    /// The subscriber's marker type.
+    #[doc(hidden)]
+    type Subscriber: Declared;
+    /// Whether a cap is set.
+    #[doc(hidden)]
+    type Cap;
+    /// Whether a dead letter is set.
+    #[doc(hidden)]
+    type Dead;
+
+    /// The settings so far.
+    #[doc(hidden)]
+    fn mounted(self) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead>;
+
+    /// See [`Mounted::workers`].
+    fn workers(self, workers: usize) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead> {
+        self.mounted().workers(workers)
+    }
+
+    /// See [`Mounted::group`].
+    fn group(self, group: impl Into<String>) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead>
+    where
+        <Self::Subscriber as Declared>::Row: Grouped,
+    {
+        self.mounted().group(group)
+    }
+
+    /// See [`Mounted::poll_interval`].
+    fn poll_interval(
+        self,
+        interval: Duration,
+    ) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead> {
+        self.mounted().poll_interval(interval)
+    }
+
+    /// See [`Mounted::lease`].
+    fn lease(self, lease: Duration) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead> {
+        self.mounted().lease(lease)
+    }
+
+    /// See [`Mounted::timeout`].
+    fn timeout(self, timeout: Duration) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead> {
+        self.mounted().timeout(timeout)
+    }
+
+    /// See [`Mounted::on_decode_failure`].
+    fn on_decode_failure(
+        self,
+        then: DecodeFailure,
+    ) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead> {
+        self.mounted().on_decode_failure(then)
+    }
+
+    /// See [`Mounted::max_attempts`].
+    fn max_attempts(self, attempts: u32) -> Mounted<Self::Subscriber, Set, Self::Dead>
+    where
+        <Self::Subscriber as Declared>::Row: CountsAttempts,
+    {
+        self.mounted().max_attempts(attempts)
+    }
+
+    /// See [`Mounted::dead_letter_group`].
+    fn dead_letter_group(
+        self,
+        group: impl Into<String>,
+    ) -> Mounted<Self::Subscriber, Self::Cap, Set>
+    where
+        <Self::Subscriber as Declared>::Row: Grouped,
+    {
+        self.mounted().dead_letter_group(group)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: Declared, Cap, Dead> Mount<Done> for Mounted<S, Cap, Dead> {
+    type Subscriber = S;
+    type Cap = Cap;
+    type Dead = Dead;
+
+    fn mounted(self) -> Self {
+        self
+    }
+}
+
+macro_rules! functions {
+    ($(($($argument:ident),*))*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl<F, S, Fut, $($argument),*> Mount<($($argument,)*)> for F
+        where
+            F: FnOnce($($argument),*) -> Run<S, Fut>,
+            S: Declared,
+        {
+            type Subscriber = S;
+            type Cap = S::Cap;
+            type Dead = S::Cap;
+
+            // The function itself is not needed: its type leads to the declaration.
+            fn mounted(self) -> Mounted<S, S::Cap, S::Cap> {
+                Mounted::declared()
+            }
+        }
+    )* };
+}
+
+functions! {
+    () (A0) (A0, A1) (A0, A1, A2) (A0, A1, A2, A3) (A0, A1, A2, A3, A4) (A0, A1, A2, A3, A4, A5)
+    (A0, A1, A2, A3, A4, A5, A6) (A0, A1, A2, A3, A4, A5, A6, A7)
+}

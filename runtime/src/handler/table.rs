@@ -1,0 +1,93 @@
+//! A row struct as the queue sees it.
+
+use crate::backend::{Backend, IdOn, RowOf};
+use crate::descriptor::{RowId, TableDescriptor};
+use crate::handler::Takes;
+use crate::publish::{Message, Messages};
+
+/// A row struct that is a queue table: what `#[derive(QueueTable)]` implements.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a queue table",
+    label = "not a queue table",
+    note = "add `#[derive(QueueTable, sqlx::FromRow)]` and `#[queue_table(name = \"..\")]` to `{Self}`"
+)]
+pub trait QueueTable: Sized + Send + Sync + Unpin + 'static {
+    /// The type of the primary key.
+    type Id: RowId;
+    /// The type of the payload column, or [`RowItself`] where handlers take the row.
+    type Payload;
+    /// What the declaration says.
+    const TABLE: TableDescriptor;
+
+    /// A row with a message, to be inserted.
+    fn message<M: ?Sized>(message: &M) -> Message<Self>
+    where
+        Self: Takes<M>,
+    {
+        Message::new(Self::encode(message).map(Some))
+    }
+
+    /// Rows with a message each, to be inserted with one statement.
+    fn messages<'m, M: 'm>(messages: impl IntoIterator<Item = &'m M>) -> Messages<Self>
+    where
+        Self: Takes<M>,
+    {
+        Messages::new(messages.into_iter().map(Self::encode).collect())
+    }
+
+    /// A row of a table without a payload column, to be inserted; its data columns are set by name.
+    fn row() -> Message<Self>
+    where
+        Self: QueueTable<Payload = RowItself>,
+    {
+        Message::new(Ok(None))
+    }
+
+    /// Reads every field, so that a column which only the queue uses is not called dead code.
+    #[doc(hidden)]
+    fn reads_fields(&self);
+}
+
+/// A queue table on a database that knows the types of its columns.
+pub trait TableOn<DB: Backend>: QueueTable<Id: IdOn<DB>> + RowOf<DB> {}
+
+/// The payload of a table without a payload column: its handlers take the row.
+#[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
+pub struct RowItself;
+
+/// A table whose rows have a group.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no group column",
+    label = "`{Self}` does not group its rows",
+    note = "mark one: `#[queue(group)] kind: String`, or leave `group` away"
+)]
+#[doc(hidden)]
+pub trait Grouped {}
+
+/// A table whose rows have no group.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has a group column, and this subscriber does not name its group",
+    label = "needs `group = \"..\"`",
+    note = "a subscription works on one group: write `#[subscriber({Self}, group = \"..\")]`"
+)]
+#[doc(hidden)]
+pub trait Ungrouped {}
+
+/// A table that counts deliveries.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not count deliveries",
+    label = "`{Self}` has no attempt column",
+    note = "mark one: `#[queue(attempt)] attempt: i32`"
+)]
+#[doc(hidden)]
+pub trait CountsAttempts {}
+
+/// A table that can put rows off.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot delay rows",
+    label = "`{Self}` has no retry_after column",
+    note = "mark one: `#[queue(retry_after)] retry_after: Option<DateTime<Utc>>`"
+)]
+#[doc(hidden)]
+pub trait Delays {}

@@ -1,0 +1,10 @@
+//! Outcomes into the table: one statement for all that wait, and for each row its own verdict.
+
+mod look;
+mod settlement;
+mod settler;
+
+pub(crate) use look::{Found, look};
+pub use settlement::Settlement;
+pub(crate) use settlement::{Cap, micros};
+pub(crate) use settler::settle_outcomes;
