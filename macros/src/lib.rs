@@ -140,7 +140,7 @@ pub fn derive_queue_table(input: TokenStream) -> TokenStream {
 /// | key | value | without it |
 /// |---|---|---|
 /// | `group` | the group whose rows it takes; a table with a `group` column needs it | the table has no groups |
-/// | `workers` | how many rows are in work at once, 1 to 1024 | the broker's setting |
+/// | `workers` | how many rows are in work at once, 1 to 1024 | `8` |
 /// | `poll_interval` | how long an idle subscription waits before it looks again | the broker's setting |
 /// | `lease` | how long a claimed row is held before it must be renewed | the broker's setting |
 /// | `timeout` | after how long a handler is ended, which counts as a retry | handlers take their time |

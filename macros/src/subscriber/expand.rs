@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, LitInt, Type};
@@ -249,17 +249,24 @@ impl Expansion<'_> {
                 }
             });
         let call = quote!(#name(#(#passed),*).await);
-        match self
-            .settings
-            .on_error
-            .as_ref()
-            .and_then(|given| given.value())
-        {
-            Some(on_error) => {
+        let on_error = self.settings.on_error.as_ref();
+        match (
+            on_error.and_then(|given| given.value()),
+            &self.handler.output,
+        ) {
+            (Some(on_error), _) => {
                 let cx = cx();
                 quote!(::queue_table::__private::outcome_or(#call, #on_error, #cx.meta()))
             }
-            None => quote!(::queue_table::__private::outcome(#call)),
+            // The type stands in a turbofish, so that rustc underlines it in the signature.
+            (None, Some(output)) if !is_unnameable(output) => quote! {
+                fn an_outcome<T: ::queue_table::IntoOutcome>(returned: T) -> ::queue_table::Outcome {
+                    ::queue_table::__private::outcome(returned)
+                }
+                let outcome = an_outcome::<#output>;
+                outcome(#call)
+            },
+            _ => quote!(::queue_table::__private::outcome(#call)),
         }
     }
 }
@@ -267,6 +274,18 @@ impl Expansion<'_> {
 /// The handler's context; hygienic, because the user's function may have this name.
 fn cx() -> Ident {
     Ident::new("cx", Span::mixed_site())
+}
+
+/// Whether a type has an `impl Trait` in it, which only a signature can have.
+fn is_unnameable(ty: &Type) -> bool {
+    fn has_impl(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(word) => word == "impl",
+            TokenTree::Group(group) => has_impl(group.stream()),
+            _ => false,
+        })
+    }
+    has_impl(ty.to_token_stream())
 }
 
 /// Whether an attribute belongs to what the caller sees; the others, such as

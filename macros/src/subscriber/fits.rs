@@ -1,7 +1,7 @@
-//! The checks that need to know the table, the extractors and the outcome: rustc makes them,
-//! without a database.
+//! The checks that need to know the table and the extractors: rustc makes them, without a database.
+//! The message and the outcome are checked where the handler is called.
 //!
-//! Each is a call whose tokens stand at what the user has to change, so that rustc underlines that;
+//! Each check is a call whose tokens stand at what the user has to change, so that rustc underlines that;
 //! the names of the called functions are part of what it prints.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
@@ -9,7 +9,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 
 use super::attr::Settings;
-use super::signature::{Handler, last_word};
+use super::signature::Handler;
 
 pub(crate) fn checks(row: &Type, settings: &Settings, handler: &Handler) -> TokenStream {
     let cap = settings.max_attempts.as_ref().map(|cap| {
@@ -32,29 +32,12 @@ pub(crate) fn checks(row: &Type, settings: &Settings, handler: &Handler) -> Toke
             no_group_column::<#row>();
         },
     };
-    let payload = handler.message().map(|message| {
-        let at = last_word(message).map_or_else(Span::call_site, Ident::span);
-        let row = respanned(row.to_token_stream(), at);
-        quote! {
-            fn a_payload<T: ::queue_table::__private::Carries<M>, M>() {}
-            a_payload::<#row, #message>();
-        }
-    });
     let extractors = extractors(handler);
-    let outcome = match (&handler.output, &settings.on_error) {
-        (Some(output), None) if !is_unnameable(output) => quote! {
-            fn an_outcome<T: ::queue_table::IntoOutcome>() {}
-            an_outcome::<#output>();
-        },
-        _ => TokenStream::new(),
-    };
     quote! {
         const _: fn() = || {
             #cap
             #group
-            #payload
             #extractors
-            #outcome
         };
     }
 }
@@ -68,18 +51,6 @@ fn extractors(handler: &Handler) -> Option<TokenStream> {
         fn an_extractor<T: ::queue_table::Extractor>() {}
         #(an_extractor::<#extractors>();)*
     })
-}
-
-/// Whether a type has an `impl Trait` in it, which only a signature can have.
-fn is_unnameable(ty: &Type) -> bool {
-    fn has_impl(tokens: TokenStream) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Ident(word) => word == "impl",
-            TokenTree::Group(group) => has_impl(group.stream()),
-            _ => false,
-        })
-    }
-    has_impl(ty.to_token_stream())
 }
 
 fn at_key(function: &str, row: &Type, key: &Ident) -> TokenStream {

@@ -119,13 +119,6 @@ impl Handler {
             .any(|argument| !matches!(argument, Argument::Extractor(_)))
     }
 
-    pub(crate) fn message(&self) -> Option<&Type> {
-        self.arguments.iter().find_map(|argument| match argument {
-            Argument::Message(ty) => Some(ty),
-            _ => None,
-        })
-    }
-
     pub(crate) fn extractors(&self) -> impl Iterator<Item = &Type> {
         self.arguments.iter().filter_map(|argument| match argument {
             Argument::Extractor(ty) => Some(ty),
