@@ -1,1 +1,15 @@
-//! The harness of the tests.
+//! The harness of the tests: real databases, a network that can be broken, and waiting that ends.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test fails by panicking, and everything here is called by tests"
+)]
+
+pub mod conformance;
+pub mod database;
+pub mod eventually;
+pub mod proxy;
+pub mod source;
+pub mod stands;
+pub mod sweep_list;
