@@ -35,4 +35,5 @@ pub use handler::{
 };
 pub use publish::{Field, Inserted, InsertedMany, Message, Messages, Publisher};
 pub use service::{Mounts, RunningService, Service, Source};
+pub use queue_table_macros::{QueueTable, subscriber};
 pub use tokio_util::sync::CancellationToken;

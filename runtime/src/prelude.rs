@@ -4,5 +4,6 @@ pub use crate::handler::{
     Ctx, DecodeFailure, Meta, Mount, Outcome, QueueTable, State, keys,
 };
 pub use crate::service::{RunningService, Service};
-pub use crate::{Error, SqlxBroker, SqlxBrokerError};
+pub use crate::{Error, SqlxBroker, SqlxBrokerError, subscriber};
+pub use queue_table_macros::QueueTable;
 pub use tokio_util::sync::CancellationToken;
