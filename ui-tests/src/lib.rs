@@ -1,1 +1,43 @@
-//! What the compiler says; see `tests/`.
+//! What the compiler says of a wrong declaration: one file a rule in `fail`, right ones in `pass`.
+//!
+//! Here is what the files have in common.
+
+use queue_table::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// A row of a table with groups.
+#[derive(Debug, QueueTable, sqlx::FromRow)]
+#[queue_table(name = "jobs")]
+pub struct Job {
+    #[queue(id)]
+    id: i64,
+    #[queue(group)]
+    kind: String,
+    #[queue(attempt)]
+    attempt: i32,
+    #[queue(retry_after)]
+    retry_after: Option<i64>,
+    #[queue(locked_until)]
+    locked_until: Option<i64>,
+    #[queue(payload)]
+    payload: sqlx::types::Json<Email>,
+    /// A data column.
+    pub account_id: Option<i64>,
+}
+
+/// A row of a table without groups.
+#[derive(Debug, QueueTable, sqlx::FromRow)]
+#[queue_table(name = "plain")]
+pub struct Plain {
+    #[queue(id)]
+    id: i64,
+    #[queue(locked_until)]
+    locked_until: Option<i64>,
+}
+
+/// A message.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Email {
+    /// Its receiver.
+    pub to: String,
+}

@@ -129,9 +129,10 @@ impl Dialect for Sqlite {
                         ",\n  {column} = CASE WHEN j.{column} < {max} THEN j.{column} + 1 ELSE j.{column} END"
                     ));
                     // A handler sees the number of this delivery, not of the next one.
-                    returning.push(format!("j.{column} - 1 AS {column}"));
+                    returning.push(format!("{column} - 1 AS {column}"));
                 }
-                _ => returning.push(format!("j.{column} AS {column}")),
+                // Unqualified, because SQLite's RETURNING does not know the alias.
+                _ => returning.push(column.clone()),
             }
         }
         let sql = format!(

@@ -1,0 +1,6 @@
+//! The promises on PostgreSQL.
+
+pub(crate) type Database = sqlx::Postgres;
+
+#[path = "../promises/mod.rs"]
+pub(crate) mod promises;

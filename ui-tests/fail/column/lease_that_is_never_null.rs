@@ -1,0 +1,12 @@
+use queue_table::prelude::*;
+
+#[derive(QueueTable, sqlx::FromRow)]
+#[queue_table(name = "jobs")]
+struct Job {
+    #[queue(id)]
+    id: i64,
+    #[queue(locked_until)]
+    locked_until: i64,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use queue_table::prelude::*;
+
+#[derive(QueueTable, sqlx::FromRow)]
+#[queue_table(name = "jobs")]
+struct Job {
+    #[queue(id)]
+    id: i64,
+    #[queue(locked_until)]
+    locked_until: Option<i64>,
+    #[queue(atempt)]
+    attempt: i32,
+}
+
+fn main() {}

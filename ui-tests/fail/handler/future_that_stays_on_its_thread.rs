@@ -1,0 +1,11 @@
+use queue_table::prelude::*;
+use queue_table_ui_tests::Job;
+
+#[subscriber(Job, group = "mail")]
+async fn send(job: &Job) {
+    let shared = std::rc::Rc::new(job);
+    std::future::ready(()).await;
+    drop(shared);
+}
+
+fn main() {}

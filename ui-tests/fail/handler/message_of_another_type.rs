@@ -1,0 +1,9 @@
+use queue_table::prelude::*;
+use queue_table_ui_tests::Job;
+
+#[subscriber(Job, group = "mail")]
+async fn send(email: &Vec<u32>) {
+    let _ = email;
+}
+
+fn main() {}

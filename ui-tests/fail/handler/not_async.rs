@@ -1,0 +1,9 @@
+use queue_table::prelude::*;
+use queue_table_ui_tests::Job;
+
+#[subscriber(Job, group = "mail")]
+fn send(job: &Job) {
+    let _ = job;
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use queue_table::prelude::*;
+use queue_table_ui_tests::Job;
+
+async fn send(job: &Job) {
+    let _ = job;
+}
+
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}

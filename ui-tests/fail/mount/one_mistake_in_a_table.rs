@@ -1,0 +1,14 @@
+use queue_table::prelude::*;
+
+#[derive(QueueTable, sqlx::FromRow)]
+#[queue_table(name = "jobs", table = "jobs")]
+struct Job { #[queue(id)] id: u64, #[queue(group)] kind: String }
+
+#[subscriber(Job, group = "mail", max_attempts = 5, dead_letter(group = "failed"))]
+async fn send(job: &Job, _: Ctx<keys::Attempt>) {
+    let _ = job;
+}
+
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send.workers(2)); });
+}

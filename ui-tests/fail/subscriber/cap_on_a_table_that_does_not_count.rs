@@ -1,0 +1,12 @@
+use queue_table::prelude::*;
+
+#[derive(QueueTable, sqlx::FromRow)]
+#[queue_table(name = "jobs")]
+struct Job { #[queue(id)] id: i64, #[queue(locked_until)] until: Option<i64>, #[queue(group)] kind: String }
+
+#[subscriber(Job, group = "mail", max_attempts = 5, dead_letter(group = "failed"))]
+async fn send(job: &Job) {
+    let _ = job;
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use queue_table::prelude::*;
+
+#[derive(QueueTable, sqlx::FromRow)]
+#[queue_table(name = "jobs")]
+struct Job {
+    id: i64,
+    #[queue(locked_until)]
+    locked_until: Option<i64>,
+}
+
+fn main() {}

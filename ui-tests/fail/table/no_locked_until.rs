@@ -1,0 +1,10 @@
+use queue_table::prelude::*;
+
+#[derive(QueueTable, sqlx::FromRow)]
+#[queue_table(name = "jobs")]
+struct Job {
+    #[queue(id)]
+    id: i64,
+}
+
+fn main() {}
