@@ -27,11 +27,7 @@ const WIND_DOWN: Duration = Duration::from_secs(5);
 pub fn run(trials: impl FnOnce(&Stands) -> Vec<Trial>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(TRIALS_AT_ONCE);
-    let purpose = if arguments.list {
-        Purpose::List
-    } else {
-        Purpose::Run
-    };
+    let purpose = if arguments.list { Purpose::List } else { Purpose::Run };
     let stands = match Stands::discover(purpose) {
         Ok(stands) => stands,
         Err(error) => {
@@ -44,23 +40,53 @@ pub fn run(trials: impl FnOnce(&Stands) -> Vec<Trial>) -> ExitCode {
 
 /// Makes the function `trials` of a module: each promise named here on each stand.
 ///
-/// A promise is an `async fn name<DB: Db>(db: TestDb<DB>)`. Its trials are called
-/// `conformance::module::name::postgres15` and so on; where a kind of database has no stand there
-/// is one trial `..::postgres`, which is ignored, or fails if the kind is required.
+/// `conformance![a, b]` takes promises that are an `async fn a<DB: Db>(db: TestDb<DB>)`, and
+/// `conformance![Sqlite: a, b]` promises of one kind of database, an
+/// `async fn a(db: TestDb<Sqlite>)`.
+///
+/// The trials are called `conformance::module::a::postgres15` and so on; where a kind of database
+/// has no stand there is one trial `..::postgres`, which is ignored, or fails if the kind is
+/// required.
 #[macro_export]
 macro_rules! conformance {
-    ($($promise:ident),+ $(,)?) => {
-        pub(crate) fn trials(stands: &$crate::stands::Stands) -> Vec<$crate::conformance::Trial> {
-            use $crate::conformance::{Postgres, Sqlite, on_every_stand};
+    ($database:ident: $($promise:ident),+ $(,)?) => {
+        pub(crate) fn trials(
+            stands: &$crate::stands::Stands,
+        ) -> Vec<$crate::conformance::Trial> {
+            use $crate::conformance::{name_of, on_every_stand};
             let mut trials = Vec::new();
             $(
-                let name = concat!(module_path!(), "::", stringify!($promise));
-                trials.extend(on_every_stand::<Postgres, _, _>(name, stands, $promise));
-                trials.extend(on_every_stand::<Sqlite, _, _>(name, stands, $promise));
+                let name = name_of(module_path!(), stringify!($promise));
+                trials.extend(on_every_stand::<$database, _, _>(&name, stands, $promise));
             )+
             trials
         }
     };
+    ($($promise:ident),+ $(,)?) => {
+        pub(crate) fn trials(
+            stands: &$crate::stands::Stands,
+        ) -> Vec<$crate::conformance::Trial> {
+            use $crate::conformance::{Postgres, Sqlite, name_of, on_every_stand};
+            let mut trials = Vec::new();
+            $(
+                let name = name_of(module_path!(), stringify!($promise));
+                trials.extend(on_every_stand::<Postgres, _, _>(&name, stands, $promise));
+                trials.extend(on_every_stand::<Sqlite, _, _>(&name, stands, $promise));
+            )+
+            trials
+        }
+    };
+}
+
+/// The test binary, the innermost module and the promise: what lies between says only how a module
+/// came to be compiled for one database.
+#[must_use]
+pub fn name_of(module: &str, promise: &str) -> String {
+    let binary = module.split("::").next().unwrap_or(module);
+    match module.rsplit_once("::") {
+        Some((_, innermost)) => format!("{binary}::{innermost}::{promise}"),
+        None => format!("{binary}::{promise}"),
+    }
 }
 
 /// One promise on every stand of one kind of database.
@@ -118,9 +144,5 @@ where
 }
 
 fn runtime() -> Runtime {
-    runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap()
+    runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }

@@ -80,12 +80,7 @@ impl Proxy {
         });
         let connections = Arc::new(AtomicUsize::new(0));
         let task = tokio::spawn(listen(listener, server, told, Arc::clone(&connections)));
-        Self {
-            address,
-            weather,
-            connections,
-            _task: AbortOnDropHandle::new(task),
-        }
+        Self { address, weather, connections, _task: AbortOnDropHandle::new(task) }
     }
 
     /// A proxy to the server of a URL, and the URL that leads through it.
@@ -286,9 +281,7 @@ mod tests {
     #[tokio::test]
     async fn megabytes_go_through_unchanged() {
         let (_proxy, client) = echo().await;
-        let sent: Vec<u8> = (0..4_000_000_u32)
-            .map(|n| u8::try_from(n % 251).unwrap())
-            .collect();
+        let sent: Vec<u8> = (0..4_000_000_u32).map(|n| u8::try_from(n % 251).unwrap()).collect();
         let (mut from, mut to) = client.into_split();
         let expected = sent.clone();
         let writer = tokio::spawn(async move {
@@ -314,11 +307,7 @@ mod tests {
         }
         let start = Instant::now();
         ask(&mut client, b"slow").await.unwrap();
-        assert!(
-            start.elapsed() >= Duration::from_millis(120),
-            "{:?}",
-            start.elapsed()
-        );
+        assert!(start.elapsed() >= Duration::from_millis(120), "{:?}", start.elapsed());
     }
 
     #[tokio::test]
@@ -342,10 +331,8 @@ mod tests {
         client.write_all(b"a").await.unwrap();
         let mut late = TcpStream::connect(proxy.address()).await.unwrap();
         late.write_all(b"b").await.unwrap();
-        stays("nothing is answered", MOMENT, async || {
-            !has_answer(&client) && !has_answer(&late)
-        })
-        .await;
+        stays("nothing is answered", MOMENT, async || !has_answer(&client) && !has_answer(&late))
+            .await;
         proxy.unfreeze();
         eventually("both are answered", async || has_answer(&client)).await;
         eventually("both are answered", async || has_answer(&late)).await;
@@ -357,15 +344,9 @@ mod tests {
         proxy.freeze();
         client.set_zero_linger().unwrap();
         drop(client);
-        stays("the server's end is open", MOMENT, async || {
-            proxy.connections() == 1
-        })
-        .await;
+        stays("the server's end is open", MOMENT, async || proxy.connections() == 1).await;
         proxy.unfreeze();
-        eventually("the server's end is closed", async || {
-            proxy.connections() == 0
-        })
-        .await;
+        eventually("the server's end is closed", async || proxy.connections() == 0).await;
     }
 
     #[tokio::test]
@@ -391,9 +372,6 @@ mod tests {
     async fn a_url_is_led_through_the_proxy() {
         let (proxy, url) =
             Proxy::before("postgres://me:pw@127.0.0.1:5432/db?options=-c%20a%3Db").await;
-        assert_eq!(
-            url,
-            format!("postgres://me:pw@{}/db?options=-c%20a%3Db", proxy.address())
-        );
+        assert_eq!(url, format!("postgres://me:pw@{}/db?options=-c%20a%3Db", proxy.address()));
     }
 }

@@ -32,10 +32,7 @@ impl File {
 
     /// The part before its unit tests, which stand last in a file.
     fn shipped(&self) -> &str {
-        let end = self
-            .text
-            .find("#[cfg(test)]\nmod ")
-            .unwrap_or(self.text.len());
+        let end = self.text.find("#[cfg(test)]\nmod ").unwrap_or(self.text.len());
         &self.text[..end]
     }
 
@@ -200,9 +197,7 @@ fn string(text: &str, before: Option<char>) -> Option<usize> {
         let hashes = raw.len() - quote.len();
         if let Some(content) = quote.strip_prefix('"') {
             let end = format!("\"{}", "#".repeat(hashes));
-            let length = content
-                .find(&end)
-                .map_or(content.len(), |at| at + end.len());
+            let length = content.find(&end).map_or(content.len(), |at| at + end.len());
             return Some(text.len() - content.len() + length);
         }
     }
@@ -237,10 +232,7 @@ fn public_futures(text: &str) -> Vec<PublicFuture> {
         } else if let Some(name) = public_function(line) {
             let signature = signature(lines[index..].iter().map(|(code, _)| *code));
             if signature.contains("async fn ") || signature.contains("-> impl Future") {
-                found.push(PublicFuture {
-                    name: name.to_owned(),
-                    docs: docs.clone(),
-                });
+                found.push(PublicFuture { name: name.to_owned(), docs: docs.clone() });
             }
             docs.clear();
         } else if !belongs_to_an_attribute(line, &docs) {
@@ -255,8 +247,7 @@ fn public_function(line: &str) -> Option<&str> {
     let function = function.strip_prefix("const ").unwrap_or(function);
     let function = function.strip_prefix("async ").unwrap_or(function);
     let name = function.strip_prefix("fn ")?;
-    name.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .next()
+    name.split(|c: char| !c.is_alphanumeric() && c != '_').next()
 }
 
 /// A signature on one line, up to its body.
@@ -283,10 +274,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str, text: &str) -> File {
-        File {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        }
+        File { path: path.to_owned(), text: text.to_owned() }
     }
 
     #[test]
@@ -297,14 +285,8 @@ mod tests {
             (r#"f("a \" b", 1)"#, r"f(        , 1)"),
             (r##"f(r#"a " b"#, 1)"##, r"f(          , 1)"),
             (r#"f(b"a\\", c"x")"#, "f(      ,     )"),
-            (
-                r#"match c { '"' => 1, '\'' => 2 }"#,
-                "match c {     => 1,      => 2 }",
-            ),
-            (
-                "fn f<'a>(x: &'a str, y: &'static str)",
-                "fn f<'a>(x: &'a str, y: &'static str)",
-            ),
+            (r#"match c { '"' => 1, '\'' => 2 }"#, "match c {     => 1,      => 2 }"),
+            ("fn f<'a>(x: &'a str, y: &'static str)", "fn f<'a>(x: &'a str, y: &'static str)"),
             (r#"for"x""#, r#"for"x""#),
         ] {
             assert_eq!(file("a.rs", text).code(), code, "{text}");
@@ -314,26 +296,19 @@ mod tests {
     #[test]
     fn strings_stay_where_they_are_asked_for() {
         let text = "f(\"http://x\"); // gone\n";
-        assert_eq!(
-            file("a.rs", text).code_with_strings(),
-            "f(\"http://x\");        \n"
-        );
+        assert_eq!(file("a.rs", text).code_with_strings(), "f(\"http://x\");        \n");
     }
 
     #[test]
     fn unit_tests_are_not_shipped() {
-        assert_eq!(
-            file("a.rs", "fn f() {}\n#[cfg(test)]\nmod tests {}\n").code(),
-            "fn f() {}\n"
-        );
+        assert_eq!(file("a.rs", "fn f() {}\n#[cfg(test)]\nmod tests {}\n").code(), "fn f() {}\n");
     }
 
     #[test]
     fn a_file_is_called_by_its_stem_or_its_folder() {
-        for (path, stem) in [
-            ("runtime/src/claim/pace.rs", "pace"),
-            ("runtime/src/claim/mod.rs", "claim"),
-        ] {
+        for (path, stem) in
+            [("runtime/src/claim/pace.rs", "pace"), ("runtime/src/claim/mod.rs", "claim")]
+        {
             assert_eq!(file(path, "").stem(), stem);
         }
     }
@@ -370,17 +345,10 @@ impl A {
 }
 "#;
         let found = file("a.rs", text).public_futures();
-        let found: Vec<_> = found
-            .iter()
-            .map(|f| (f.name.as_str(), f.docs.as_str()))
-            .collect();
+        let found: Vec<_> = found.iter().map(|f| (f.name.as_str(), f.docs.as_str())).collect();
         assert_eq!(
             found,
-            [
-                ("first", " First.\n\n # Cancel safety\n"),
-                ("second", ""),
-                ("last", " Last.\n"),
-            ]
+            [("first", " First.\n\n # Cancel safety\n"), ("second", ""), ("last", " Last.\n"),]
         );
     }
 }

@@ -1,4 +1,5 @@
 //! The invariants of ARCHITECTURE.md that can be read off the source.
+#![allow(clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,12 +38,8 @@ const UNFINISHED: [&str; 8] = [
     concat!("thread::", "sleep"),
 ];
 
-const FOLDERS_OF_ONE_MACHINE: [&str; 4] = [
-    concat!("/wo", "rk/"),
-    concat!("/ro", "ot/"),
-    concat!("/ho", "me/"),
-    concat!("/Us", "ers/"),
-];
+const FOLDERS_OF_ONE_MACHINE: [&str; 4] =
+    [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/")];
 
 #[track_caller]
 fn assert_none(rule: &str, found: &[String]) {
@@ -52,10 +49,7 @@ fn assert_none(rule: &str, found: &[String]) {
 /// The lines of code, in all of `files`, that hold one of `words`.
 fn lines_with(files: &[File], words: &[&str]) -> Vec<String> {
     let has_one = |line: &str| words.iter().any(|word| line.contains(word));
-    files
-        .iter()
-        .flat_map(|file| file.lines(&file.code(), has_one))
-        .collect()
+    files.iter().flat_map(|file| file.lines(&file.code(), has_one)).collect()
 }
 
 fn read(path: &str) -> String {
@@ -66,13 +60,7 @@ fn read(path: &str) -> String {
 fn a_file_is_short_enough_to_be_about_one_noun() {
     let long: Vec<_> = rust_files("")
         .iter()
-        .map(|file| {
-            (
-                file,
-                file.text.lines().count(),
-                if file.is_test() { 600 } else { 400 },
-            )
-        })
+        .map(|file| (file, file.text.lines().count(), if file.is_test() { 600 } else { 400 }))
         .filter(|(_, lines, limit)| lines > limit)
         .map(|(file, lines, limit)| format!("{}: {lines} lines of {limit}", file.path))
         .collect();
@@ -81,9 +69,7 @@ fn a_file_is_short_enough_to_be_about_one_noun() {
 
 #[test]
 fn a_file_is_named_after_its_noun() {
-    let vague = [
-        "utils", "util", "helpers", "helper", "common", "misc", "types",
-    ];
+    let vague = ["utils", "util", "helpers", "helper", "common", "misc", "types"];
     let found: Vec<_> = rust_files("")
         .into_iter()
         .filter(|file| vague.contains(&file.stem()))
@@ -97,9 +83,7 @@ fn nothing_is_left_unfinished() {
     let found: Vec<_> = rust_files("")
         .iter()
         .flat_map(|file| {
-            file.lines(&file.text, |line| {
-                UNFINISHED.iter().any(|word| line.contains(word))
-            })
+            file.lines(&file.text, |line| UNFINISHED.iter().any(|word| line.contains(word)))
         })
         .collect();
     assert_none("finish these, or make an issue of them", &found);
@@ -109,10 +93,7 @@ fn nothing_is_left_unfinished() {
 fn descriptors_and_dialects_are_pure() {
     for name in ["descriptor", "dialect"] {
         let found = lines_with(&module(name), &["sqlx", "tokio", "tracing"]);
-        assert_none(
-            "these modules know no driver, no runtime and no log",
-            &found,
-        );
+        assert_none("these modules know no driver, no runtime and no log", &found);
     }
 }
 
@@ -166,10 +147,7 @@ fn no_value_is_formatted_into_sql() {
         .filter(|file| !file.path.starts_with("runtime/src/dialect"))
         .flat_map(|file| file.lines(&file.code_with_strings(), formats_sql))
         .collect();
-    assert_none(
-        "SQL is written by the dialects, and values are bound",
-        &found,
-    );
+    assert_none("SQL is written by the dialects, and values are bound", &found);
 }
 
 /// A line of a string that reads like a statement and has a placeholder of `format!`.
@@ -199,24 +177,11 @@ fn formats_sql(line: &str) -> bool {
 fn the_list_of_modules_is_the_way_of_the_data() {
     let code = read("runtime/src/lib.rs");
     let listed: Vec<_> = code.lines().filter_map(module_named).collect();
-    let in_flow: Vec<_> = listed
-        .iter()
-        .copied()
-        .filter(|name| DATA_FLOW.contains(name))
-        .collect();
-    let expected: Vec<_> = DATA_FLOW
-        .into_iter()
-        .filter(|name| in_flow.contains(name))
-        .collect();
-    assert_eq!(
-        in_flow, expected,
-        "runtime/src/lib.rs lists its modules in another order"
-    );
+    let in_flow: Vec<_> = listed.iter().copied().filter(|name| DATA_FLOW.contains(name)).collect();
+    let expected: Vec<_> = DATA_FLOW.into_iter().filter(|name| in_flow.contains(name)).collect();
+    assert_eq!(in_flow, expected, "runtime/src/lib.rs lists its modules in another order");
     for name in DATA_FLOW {
-        assert!(
-            listed.contains(&name),
-            "`{name}` is missing in runtime/src/lib.rs"
-        );
+        assert!(listed.contains(&name), "`{name}` is missing in runtime/src/lib.rs");
     }
 }
 
@@ -239,18 +204,11 @@ fn every_public_future_says_what_is_lost_when_it_is_dropped() {
 fn every_public_future_is_in_the_cancellation_sweep() {
     let all: BTreeSet<_> = public_futures().into_iter().map(|(name, _)| name).collect();
     let swept: BTreeSet<_> = SWEEP_LIST.iter().map(|&name| name.to_owned()).collect();
-    assert_eq!(
-        swept.len(),
-        SWEEP_LIST.len(),
-        "a name stands twice in the list"
-    );
+    assert_eq!(swept.len(), SWEEP_LIST.len(), "a name stands twice in the list");
     let missing: Vec<_> = all.difference(&swept).cloned().collect();
     assert_none("these are not in tests/src/sweep_list.rs", &missing);
     let gone: Vec<_> = swept.difference(&all).cloned().collect();
-    assert_none(
-        "these are in tests/src/sweep_list.rs and nowhere else",
-        &gone,
-    );
+    assert_none("these are in tests/src/sweep_list.rs and nowhere else", &gone);
 }
 
 /// `file stem::fn` of each public future of the runtime, and its docs.
@@ -261,10 +219,7 @@ fn public_futures() -> Vec<(String, String)> {
             found.push((format!("{}::{}", file.stem(), future.name), future.docs));
         }
     }
-    assert!(
-        !found.is_empty(),
-        "the runtime has no public future, or they are not found"
-    );
+    assert!(!found.is_empty(), "the runtime has no public future, or they are not found");
     found
 }
 
@@ -287,28 +242,19 @@ fn what_is_boxed_for_a_delivery_says_why() {
                         .then(|| format!("{}:{}: {}", file.path, index + 1, text.trim()))
                 })
                 .collect();
-            assert_none(
-                "a comment on the line above says why this is boxed",
-                &silent,
-            );
+            assert_none("a comment on the line above says why this is boxed", &silent);
         }
     }
 }
 
 #[test]
 fn tests_wait_for_conditions_and_never_for_a_time() {
-    let sleeps = [
-        concat!("time::", "sleep"),
-        concat!(" sleep", "("),
-        concat!("(sleep", "("),
-    ];
+    let sleeps = [concat!("time::", "sleep"), concat!(" sleep", "("), concat!("(sleep", "(")];
     let found: Vec<_> = rust_files("tests")
         .iter()
         .filter(|file| file.path != "tests/src/eventually.rs")
         .flat_map(|file| {
-            file.lines(&file.code(), |line| {
-                sleeps.iter().any(|sleep| line.contains(sleep))
-            })
+            file.lines(&file.code(), |line| sleeps.iter().any(|sleep| line.contains(sleep)))
         })
         .filter(|line| !line.contains("sleep_until"))
         .collect();
@@ -321,9 +267,7 @@ fn no_file_names_a_folder_of_one_machine() {
         .iter()
         .flat_map(|file| {
             file.lines(&file.text, |line| {
-                FOLDERS_OF_ONE_MACHINE
-                    .iter()
-                    .any(|path| line.contains(path))
+                FOLDERS_OF_ONE_MACHINE.iter().any(|path| line.contains(path))
             })
         })
         .collect();
@@ -348,26 +292,17 @@ fn the_pages_of_the_project_are_there() {
 fn the_tests_run_here_as_the_readme_says() {
     let command = "cargo test --workspace";
     for page in ["README.md", ".ci/run"] {
-        assert!(
-            read(page).contains(command),
-            "{page} does not say `{command}`"
-        );
+        assert!(read(page).contains(command), "{page} does not say `{command}`");
     }
 }
 
 #[test]
 fn the_rules_find_what_they_look_for() {
     for (line, found) in [
-        (
-            r#"let sql = format!("UPDATE {table} SET a = {value}");"#,
-            true,
-        ),
+        (r#"let sql = format!("UPDATE {table} SET a = {value}");"#, true),
         (r#"    "DELETE FROM jobs WHERE id = {}","#, true),
         (r#"sqlx::query("SELECT $1 FROM jobs WHERE id = $2")"#, false),
-        (
-            r#"let message = format!("the table `{table}` does not exist");"#,
-            false,
-        ),
+        (r#"let message = format!("the table `{table}` does not exist");"#, false),
         (r#"sqlx::query("SELECT '{\"a\": 1}'::json")"#, false),
     ] {
         assert_eq!(formats_sql(line), found, "{line}");

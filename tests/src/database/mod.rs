@@ -6,6 +6,7 @@ mod sqlite;
 use std::fmt;
 use std::sync::Arc;
 
+use queue_table::Backend;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Pool, SqlSafeStr, SqlStr};
@@ -13,7 +14,7 @@ use sqlx::{AssertSqlSafe, Pool, SqlSafeStr, SqlStr};
 use crate::stands::{Kind, Stand};
 
 /// What the harness needs to know of a database, and the words in which its SQL differs.
-pub trait Db: sqlx::Database {
+pub trait Db: Backend {
     /// Which stands it runs on.
     const KIND: Kind;
     /// The column type of an id that the database counts up, with `PRIMARY KEY`.
@@ -22,6 +23,9 @@ pub trait Db: sqlx::Database {
     const TIME: &'static str;
     /// The column type of `Vec<u8>`.
     const BYTES: &'static str;
+
+    /// What sorts before every time, as the index of a claim has it.
+    const BEFORE_EVERY_TIME: &'static str;
 
     /// What is left to remove at the end.
     type Place: Send + Sync;
@@ -42,13 +46,11 @@ pub trait Db: sqlx::Database {
     fn remove(stand: &Stand, place: Self::Place) -> impl Future<Output = ()> + Send;
 
     /// Runs any number of statements and counts the rows they changed.
-    fn execute(
-        pool: &Pool<Self>,
-        sql: SqlStr,
-    ) -> impl Future<Output = Result<u64, sqlx::Error>> + Send;
+    fn run(pool: &Pool<Self>, sql: SqlStr)
+    -> impl Future<Output = Result<u64, sqlx::Error>> + Send;
 
     /// Runs a statement and returns its rows, each as an array.
-    fn rows(
+    fn read(
         pool: &Pool<Self>,
         sql: SqlStr,
     ) -> impl Future<Output = Result<Vec<Value>, sqlx::Error>> + Send;
@@ -66,11 +68,7 @@ impl<DB: Db> TestDb<DB> {
     pub(crate) async fn create(stand: Arc<Stand>) -> (Self, DB::Place) {
         let (url, place) = DB::create(&stand).await;
         let pool = DB::connect(&url).await;
-        let db = Self {
-            stand,
-            url: url.into(),
-            pool,
-        };
+        let db = Self { stand, url: url.into(), pool };
         (db, place)
     }
 
@@ -95,7 +93,7 @@ impl<DB: Db> TestDb<DB> {
     /// Runs any number of statements and returns how many rows they changed.
     pub async fn execute(&self, sql: impl Into<String>) -> u64 {
         let sql = sql.into();
-        match DB::execute(&self.pool, trusted(&sql)).await {
+        match DB::run(&self.pool, trusted(&sql)).await {
             Ok(changed) => changed,
             Err(error) => panic!("{error}\nin: {sql}"),
         }
@@ -106,7 +104,7 @@ impl<DB: Db> TestDb<DB> {
     /// Times come as `DateTime<Utc>`, bytes as their UTF-8 text.
     pub async fn rows<T: DeserializeOwned>(&self, sql: impl Into<String>) -> Vec<T> {
         let sql = sql.into();
-        let rows = DB::rows(&self.pool, trusted(&sql)).await;
+        let rows = DB::read(&self.pool, trusted(&sql)).await;
         let rows = rows.and_then(|rows| {
             serde_json::from_value(Value::Array(rows)).map_err(sqlx::Error::decode)
         });
@@ -134,18 +132,12 @@ fn trusted(sql: &str) -> SqlStr {
 
 impl<DB: Db> Clone for TestDb<DB> {
     fn clone(&self) -> Self {
-        Self {
-            stand: Arc::clone(&self.stand),
-            url: Arc::clone(&self.url),
-            pool: self.pool.clone(),
-        }
+        Self { stand: Arc::clone(&self.stand), url: Arc::clone(&self.url), pool: self.pool.clone() }
     }
 }
 
 impl<DB: Db> fmt::Debug for TestDb<DB> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TestDb")
-            .field("url", &self.url)
-            .finish_non_exhaustive()
+        f.debug_struct("TestDb").field("url", &self.url).finish_non_exhaustive()
     }
 }

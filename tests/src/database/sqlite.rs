@@ -15,6 +15,7 @@ impl Db for Sqlite {
     const ID: &'static str = "INTEGER PRIMARY KEY";
     const TIME: &'static str = "TEXT";
     const BYTES: &'static str = "BLOB";
+    const BEFORE_EVERY_TIME: &'static str = "''";
 
     type Place = TempDir;
 
@@ -23,10 +24,7 @@ impl Db for Sqlite {
     }
 
     async fn create(_: &Stand) -> (String, TempDir) {
-        let folder = tempfile::Builder::new()
-            .prefix("queue-table-test-")
-            .tempdir()
-            .unwrap();
+        let folder = tempfile::Builder::new().prefix("queue-table-test-").tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("test.db").display());
         (url, folder)
     }
@@ -38,11 +36,7 @@ impl Db for Sqlite {
             // Kept by the file, so that it holds for every later connection too: with a rollback
             // journal a reader and a writer shut each other out.
             .journal_mode(SqliteJournalMode::Wal);
-        SqlitePoolOptions::new()
-            .max_connections(5)
-            .connect_with(options)
-            .await
-            .unwrap()
+        SqlitePoolOptions::new().max_connections(5).connect_with(options).await.unwrap()
     }
 
     /// SQLite cannot be asked for its open transactions; one that is left makes the next writer fail.
@@ -52,11 +46,11 @@ impl Db for Sqlite {
         folder.close().unwrap();
     }
 
-    async fn execute(pool: &Pool<Self>, sql: SqlStr) -> Result<u64, sqlx::Error> {
+    async fn run(pool: &Pool<Self>, sql: SqlStr) -> Result<u64, sqlx::Error> {
         Ok(sqlx::raw_sql(sql).execute(pool).await?.rows_affected())
     }
 
-    async fn rows(pool: &Pool<Self>, sql: SqlStr) -> Result<Vec<Value>, sqlx::Error> {
+    async fn read(pool: &Pool<Self>, sql: SqlStr) -> Result<Vec<Value>, sqlx::Error> {
         let rows = sqlx::query(sql).fetch_all(pool).await?;
         rows.iter().map(row).collect()
     }

@@ -34,12 +34,9 @@ impl Kind {
     }
 
     fn named(name: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| {
-                format!("`{name}` is no kind of database; there are `postgres` and `sqlite`")
-            })
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            format!("`{name}` is no kind of database; there are `postgres` and `sqlite`")
+        })
     }
 }
 
@@ -96,28 +93,23 @@ impl Stands {
     pub fn discover(purpose: Purpose) -> Result<Self, String> {
         let required = required(&variable("QUEUE_TABLE_REQUIRE_STANDS")?.unwrap_or_default())?;
         let (mut stands, servers, reason) = match variable("QUEUE_TABLE_STANDS")? {
-            Some(named) => (
-                named_stands(&named)?,
-                Vec::new(),
-                "`QUEUE_TABLE_STANDS` names none".to_owned(),
-            ),
+            Some(named) => {
+                (named_stands(&named)?, Vec::new(), "`QUEUE_TABLE_STANDS` names none".to_owned())
+            }
             None => found_stands(purpose),
         };
-        let missing = stands.is_empty().then(|| Missing {
-            reason,
-            required: required.contains(&Kind::Postgres),
-        });
+        let missing = stands
+            .is_empty()
+            .then(|| Missing { reason, required: required.contains(&Kind::Postgres) });
         if purpose == Purpose::Run {
             match &missing {
                 None => eprintln!("postgres: {}", names(&stands)),
-                Some(Missing {
-                    reason,
-                    required: false,
-                }) => eprintln!("postgres: SKIPPED: {reason}"),
-                Some(Missing {
-                    reason,
-                    required: true,
-                }) => eprintln!("postgres: MISSING: {reason}"),
+                Some(Missing { reason, required: false }) => {
+                    eprintln!("postgres: SKIPPED: {reason}");
+                }
+                Some(Missing { reason, required: true }) => {
+                    eprintln!("postgres: MISSING: {reason}");
+                }
             }
             eprintln!("sqlite: a file for each test");
         }
@@ -126,11 +118,7 @@ impl Stands {
             kind: Kind::Sqlite,
             url: "sqlite:".to_owned(),
         });
-        Ok(Self {
-            stands: stands.into_iter().map(Arc::new).collect(),
-            missing,
-            _servers: servers,
-        })
+        Ok(Self { stands: stands.into_iter().map(Arc::new).collect(), missing, _servers: servers })
     }
 
     /// The stands of a kind, or why there is none.
@@ -155,10 +143,8 @@ fn variable(name: &str) -> Result<Option<String>, String> {
 }
 
 fn names(stands: &[Stand]) -> String {
-    let names: Vec<_> = stands
-        .iter()
-        .map(|stand| format!("{} at {}", stand.name, address(&stand.url)))
-        .collect();
+    let names: Vec<_> =
+        stands.iter().map(|stand| format!("{} at {}", stand.name, address(&stand.url))).collect();
     names.join(", ")
 }
 
@@ -166,9 +152,7 @@ fn names(stands: &[Stand]) -> String {
 pub(crate) fn address(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?']).next().unwrap_or(rest);
-    authority
-        .rsplit_once('@')
-        .map_or(authority, |(_, host)| host)
+    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
 fn required(list: &str) -> Result<Vec<Kind>, String> {
@@ -183,18 +167,11 @@ fn required(list: &str) -> Result<Vec<Kind>, String> {
 
 fn named_stands(list: &str) -> Result<Vec<Stand>, String> {
     let mut stands: Vec<Stand> = Vec::new();
-    for entry in list
-        .split(',')
-        .map(str::trim)
-        .filter(|entry| !entry.is_empty())
-    {
+    for entry in list.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
         let stand =
             named_stand(entry).map_err(|error| format!("in `QUEUE_TABLE_STANDS`: {error}"))?;
         if stands.iter().any(|other| other.name == stand.name) {
-            return Err(format!(
-                "in `QUEUE_TABLE_STANDS`: `{}` is named twice",
-                stand.name
-            ));
+            return Err(format!("in `QUEUE_TABLE_STANDS`: `{}` is named twice", stand.name));
         }
         stands.push(stand);
     }
@@ -202,28 +179,20 @@ fn named_stands(list: &str) -> Result<Vec<Stand>, String> {
 }
 
 fn named_stand(entry: &str) -> Result<Stand, String> {
-    let (name, url) = entry
-        .split_once('=')
-        .ok_or_else(|| format!("`{entry}` is not `name=url`"))?;
+    let (name, url) =
+        entry.split_once('=').ok_or_else(|| format!("`{entry}` is not `name=url`"))?;
     let kind = Kind::named(name.trim_end_matches(|c: char| c.is_ascii_digit()))?;
     if kind == Kind::Sqlite {
         return Err("`sqlite` has no server to name".to_owned());
     }
-    Ok(Stand {
-        name: name.to_owned(),
-        kind,
-        url: url.to_owned(),
-    })
+    Ok(Stand { name: name.to_owned(), kind, url: url.to_owned() })
 }
 
 /// Starts what is on the machine. What cannot be started is a reason to skip, like nothing at all.
 fn found_stands(purpose: Purpose) -> (Vec<Stand>, Vec<Server>, String) {
     let found = postgres::find();
     if found.is_empty() {
-        let reason = format!(
-            "no `postgres` in {}, and no `QUEUE_TABLE_STANDS`",
-            postgres::PLACES
-        );
+        let reason = format!("no `postgres` in {}, and no `QUEUE_TABLE_STANDS`", postgres::PLACES);
         return (Vec::new(), Vec::new(), reason);
     }
     let mut stands = Vec::new();
@@ -241,10 +210,7 @@ fn found_stands(purpose: Purpose) -> (Vec<Stand>, Vec<Server>, String) {
                 servers.push(server);
             }
             Err(reason) => {
-                eprintln!(
-                    "postgres{}: could not be started: {reason}",
-                    binaries.major()
-                );
+                eprintln!("postgres{}: could not be started: {reason}", binaries.major());
                 reasons.push(reason);
             }
         }
@@ -253,11 +219,7 @@ fn found_stands(purpose: Purpose) -> (Vec<Stand>, Vec<Server>, String) {
 }
 
 fn stand_of(binaries: &Binaries, url: String) -> Stand {
-    Stand {
-        name: format!("{}{}", Kind::Postgres, binaries.major()),
-        kind: Kind::Postgres,
-        url,
-    }
+    Stand { name: format!("{}{}", Kind::Postgres, binaries.major()), kind: Kind::Postgres, url }
 }
 
 #[cfg(test)]
@@ -270,14 +232,8 @@ mod tests {
             "postgres15=postgres://a@h:1/d, postgres=postgres://h/d?options=-c%20a%3Db,",
         )
         .unwrap();
-        let names: Vec<_> = stands
-            .iter()
-            .map(|stand| (stand.name.as_str(), stand.kind))
-            .collect();
-        assert_eq!(
-            names,
-            [("postgres15", Kind::Postgres), ("postgres", Kind::Postgres)]
-        );
+        let names: Vec<_> = stands.iter().map(|stand| (stand.name.as_str(), stand.kind)).collect();
+        assert_eq!(names, [("postgres15", Kind::Postgres), ("postgres", Kind::Postgres)]);
         assert_eq!(stands[1].url, "postgres://h/d?options=-c%20a%3Db");
     }
 
@@ -288,18 +244,9 @@ mod tests {
                 "oracle9=x",
                 "in `QUEUE_TABLE_STANDS`: `oracle` is no kind of database; there are `postgres` and `sqlite`",
             ),
-            (
-                "postgres15",
-                "in `QUEUE_TABLE_STANDS`: `postgres15` is not `name=url`",
-            ),
-            (
-                "sqlite=x.db",
-                "in `QUEUE_TABLE_STANDS`: `sqlite` has no server to name",
-            ),
-            (
-                "postgres1=a,postgres1=b",
-                "in `QUEUE_TABLE_STANDS`: `postgres1` is named twice",
-            ),
+            ("postgres15", "in `QUEUE_TABLE_STANDS`: `postgres15` is not `name=url`"),
+            ("sqlite=x.db", "in `QUEUE_TABLE_STANDS`: `sqlite` has no server to name"),
+            ("postgres1=a,postgres1=b", "in `QUEUE_TABLE_STANDS`: `postgres1` is named twice"),
         ] {
             assert_eq!(named_stands(list).unwrap_err(), error);
         }

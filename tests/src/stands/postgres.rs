@@ -35,10 +35,7 @@ impl Binaries {
     fn within(folder: &Path) -> Option<Self> {
         let postgres = fs::canonicalize(folder.join("postgres")).ok()?;
         let folder = postgres.parent()?.to_owned();
-        if !["initdb", "pg_ctl"]
-            .iter()
-            .all(|name| folder.join(name).is_file())
-        {
+        if !["initdb", "pg_ctl"].iter().all(|name| folder.join(name).is_file()) {
             return None;
         }
         let output = Command::new(&postgres).arg("--version").output().ok()?;
@@ -76,9 +73,7 @@ enum User {
 
 impl User {
     fn pick(folder: &Path) -> Result<Self, String> {
-        let mine = fs::metadata(folder)
-            .map_err(|error| error.to_string())?
-            .uid();
+        let mine = fs::metadata(folder).map_err(|error| error.to_string())?.uid();
         if mine != 0 {
             return Ok(Self::Myself);
         }
@@ -115,11 +110,7 @@ impl User {
             }
             Self::Myself => Command::new(program),
         };
-        command
-            .current_dir(folder)
-            .env("LC_ALL", "C")
-            .env("TZ", "UTC")
-            .stdin(Stdio::null());
+        command.current_dir(folder).env("LC_ALL", "C").env("TZ", "UTC").stdin(Stdio::null());
         command
     }
 
@@ -150,10 +141,7 @@ fn setpriv() -> Command {
 }
 
 fn has_setpriv() -> bool {
-    setpriv()
-        .arg("true")
-        .output()
-        .is_ok_and(|output| output.status.success())
+    setpriv().arg("true").output().is_ok_and(|output| output.status.success())
 }
 
 /// A server that runs until this value is dropped.
@@ -181,13 +169,7 @@ impl Server {
                 launched => break launched?,
             }
         };
-        Ok(Self {
-            postgres,
-            user,
-            port,
-            pg_ctl: binaries.folder.join("pg_ctl"),
-            folder,
-        })
+        Ok(Self { postgres, user, port, pg_ctl: binaries.folder.join("pg_ctl"), folder })
     }
 
     pub(super) fn url(&self) -> String {
@@ -198,8 +180,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let mut stop = self.user.command(&self.pg_ctl, self.folder.path());
-        stop.args(["stop", "--silent", "--mode=immediate", "--pgdata"])
-            .arg(self.folder.path());
+        stop.args(["stop", "--silent", "--mode=immediate", "--pgdata"]).arg(self.folder.path());
         // A kill would leave the server's shared memory segment behind, so it is the second choice.
         if !stop.output().is_ok_and(|output| output.status.success()) {
             let _ = self.postgres.kill();
@@ -211,14 +192,8 @@ impl Drop for Server {
 /// A folder that the server's user owns and can reach; root's temporary folder may be closed to it.
 fn data_folder() -> Result<(TempDir, User), String> {
     let mut reason = String::new();
-    for parent in [
-        env::temp_dir(),
-        PathBuf::from("/tmp"),
-        PathBuf::from("/var/tmp"),
-    ] {
-        let made = tempfile::Builder::new()
-            .prefix("queue-table-stand-")
-            .tempdir_in(&parent);
+    for parent in [env::temp_dir(), PathBuf::from("/tmp"), PathBuf::from("/var/tmp")] {
+        let made = tempfile::Builder::new().prefix("queue-table-stand-").tempdir_in(&parent);
         let folder = match made {
             Ok(folder) => folder,
             Err(error) => {
@@ -227,8 +202,7 @@ fn data_folder() -> Result<(TempDir, User), String> {
             }
         };
         let user = User::pick(folder.path())?;
-        user.owns(folder.path())
-            .map_err(|error| error.to_string())?;
+        user.owns(folder.path()).map_err(|error| error.to_string())?;
         match user.can_enter(folder.path()) {
             Ok(()) => return Ok((folder, user)),
             Err(closed) => reason = closed,
@@ -249,27 +223,18 @@ fn init(binaries: &Binaries, user: User, folder: &Path) -> Result<(), String> {
             "--pgdata",
         ])
         .arg(folder);
-    let output = command
-        .output()
-        .map_err(|error| format!("initdb: {error}"))?;
+    let output = command.output().map_err(|error| format!("initdb: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
-    Err(format!(
-        "initdb: {}",
-        String::from_utf8_lossy(&output.stderr).trim()
-    ))
+    Err(format!("initdb: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
 /// Starts the server and returns it with its port once it accepts connections, else its log.
 fn launch(binaries: &Binaries, user: User, folder: &Path) -> Result<(Child, u16), String> {
     let port = free_port().map_err(|error| format!("no free port: {error}"))?;
     let mut command = user.command(&binaries.folder.join("postgres"), folder);
-    command
-        .arg("-D")
-        .arg(folder)
-        .arg("-p")
-        .arg(port.to_string());
+    command.arg("-D").arg(folder).arg("-p").arg(port.to_string());
     // Nothing here survives the machine, so nothing waits for the disk. A commit still reaches the
     // kernel before it is answered: a killed server loses none.
     for setting in [
@@ -284,10 +249,7 @@ fn launch(binaries: &Binaries, user: User, folder: &Path) -> Result<(Child, u16)
     }
     let spawned = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let mut postgres = spawned.map_err(|error| format!("postgres: {error}"))?;
-    let log = postgres
-        .stderr
-        .take()
-        .unwrap_or_else(|| unreachable!("stderr is piped"));
+    let log = postgres.stderr.take().unwrap_or_else(|| unreachable!("stderr is piped"));
     match until_ready(log, &folder.join("log")) {
         Ok(()) => Ok((postgres, port)),
         Err(log) => {
@@ -299,9 +261,7 @@ fn launch(binaries: &Binaries, user: User, folder: &Path) -> Result<(Child, u16)
 }
 
 fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
-        .local_addr()?
-        .port())
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
 /// Reads the log up to the line that says ready, and goes on writing it to `file` in the background.
@@ -331,10 +291,7 @@ mod tests {
     #[test]
     fn the_major_version_is_read_from_what_the_server_says() {
         for (version, major) in [
-            (
-                "postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)\n",
-                Some(15),
-            ),
+            ("postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)\n", Some(15)),
             ("postgres (PostgreSQL) 18.1\n", Some(18)),
             ("postgres (PostgreSQL) 19beta1\n", Some(19)),
             ("", None),
