@@ -31,10 +31,7 @@ impl Entry {
             return Err(tokens);
         };
         let rest: TokenStream = rest.collect();
-        Ok(Self {
-            key,
-            value: Value::read(rest),
-        })
+        Ok(Self { key, value: Value::read(rest) })
     }
 
     /// The tokens after `=`; `example` is what could stand there.
@@ -162,18 +159,12 @@ impl Vocabulary {
     }
 
     fn translated(&self, word: &str) -> Option<&'static str> {
-        let (ours, _) = self
-            .synonyms
-            .iter()
-            .find(|(_, theirs)| theirs.contains(&word))?;
+        let (ours, _) = self.synonyms.iter().find(|(_, theirs)| theirs.contains(&word))?;
         Some(ours)
     }
 
     fn place_of(&self, word: &str) -> Option<&'static str> {
-        let (_, help) = self
-            .elsewhere
-            .iter()
-            .find(|(words, _)| words.contains(&word))?;
+        let (_, help) = self.elsewhere.iter().find(|(words, _)| words.contains(&word))?;
         Some(help)
     }
 

@@ -46,9 +46,8 @@ pub(crate) fn count(
 ) -> Result<u32, Reported> {
     let key = &entry.key;
     let value = entry.value(&example.to_string(), errors)?;
-    let number = syn::parse2::<LitInt>(value.clone())
-        .ok()
-        .filter(|number| number.suffix().is_empty());
+    let number =
+        syn::parse2::<LitInt>(value.clone()).ok().filter(|number| number.suffix().is_empty());
     let wrong = match number.map(|number| number.base10_parse::<u32>()) {
         None => format!("`{key}` takes a whole number"),
         Some(Ok(0)) => format!("`{key}` must be at least 1"),
@@ -67,13 +66,7 @@ pub(crate) fn duration(
 ) -> Result<Duration, Reported> {
     let value = entry.value(&format!("{example:?}"), errors)?;
     let key = entry.key.to_string();
-    duration_in(
-        value,
-        &key,
-        example,
-        |text| format!("{key} = {text:?}"),
-        errors,
-    )
+    duration_in(value, &key, example, |text| format!("{key} = {text:?}"), errors)
 }
 
 /// A duration in `tokens`; `written` shows how a text stands in its place.
@@ -131,11 +124,7 @@ fn milliseconds(text: &str, subject: &str) -> Result<u64, Misspelt> {
             return Err((sentence, meant));
         }
     };
-    match number
-        .parse::<u64>()
-        .ok()
-        .and_then(|n| n.checked_mul(factor))
-    {
+    match number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)) {
         Some(0) => Err((format!("`{subject}` must be longer than zero"), None)),
         Some(milliseconds) if milliseconds <= LONGEST => Ok(milliseconds),
         _ => Err((format!("`{text}` is longer than a hundred years"), None)),

@@ -56,9 +56,8 @@ impl TableKeys {
         match self.name {
             Some(name) => Ok(Place { name, schema }),
             None => {
-                let message = Message::new(format!("`{row}` does not name its table")).help(
-                    format!("add `#[queue_table(name = {:?})]`", table_name(row)),
-                );
+                let message = Message::new(format!("`{row}` does not name its table"))
+                    .help(format!("add `#[queue_table(name = {:?})]`", table_name(row)));
                 Err(errors.report(row, message))
             }
         }
@@ -109,11 +108,7 @@ fn two_roles(field: &Field, first: &Ident, second: &Ident) -> Message {
     if first == second {
         return twice(second);
     }
-    let name = field
-        .ident
-        .as_ref()
-        .map(ToString::to_string)
-        .unwrap_or_default();
+    let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
     Message::new(format!("`{name}` cannot be both `{first}` and `{second}`"))
         .help(format!("keep `#[queue({first})]` or `#[queue({second})]`"))
 }

@@ -37,10 +37,7 @@ pub(crate) fn a_table_is_not_generic(input: &DeriveInput, errors: &mut Errors) {
         return;
     }
     let message = Message::new("a queue table cannot be generic")
-        .help(format!(
-            "write `struct {}` and name the types of its fields",
-            input.ident
-        ))
+        .help(format!("write `struct {}` and name the types of its fields", input.ident))
         .note("each table is one row type with one set of statements");
     errors.report(generics, message);
 }
@@ -69,11 +66,7 @@ fn a_column_is_one_field(draft: &Draft<'_>, errors: &mut Errors) {
             continue;
         };
         // Of two fields the renamed one is the mistake, whichever stands first.
-        let at = if second.rename.is_none() {
-            first
-        } else {
-            second
-        };
+        let at = if second.rename.is_none() { first } else { second };
         let message = Message::new(format!(
             "`{}` and `{}` are both the column `{}`",
             first.field, second.field, second.name,
@@ -87,18 +80,12 @@ fn a_data_column_has_its_own_constant(draft: &Draft<'_>, errors: &mut Errors) {
     let data = || draft.columns.iter().filter(|column| column.role.is_none());
     for (index, second) in data().enumerate() {
         let name = constant(&second.field);
-        if let Some(first) = data()
-            .take(index)
-            .find(|column| constant(&column.field) == name)
-        {
+        if let Some(first) = data().take(index).find(|column| constant(&column.field) == name) {
             let message = Message::new(format!(
                 "the fields `{}` and `{}` differ only in their case",
                 first.field, second.field,
             ))
-            .help(format!(
-                "rename the field: `#[sqlx(rename = {:?})] other_name`",
-                second.name
-            ))
+            .help(format!("rename the field: `#[sqlx(rename = {:?})] other_name`", second.name))
             .note(format!("both would be the constant `{name}`"));
             errors.report(&second.field, message);
         }
@@ -127,19 +114,14 @@ fn a_table_can_be_leased(draft: &Draft<'_>, errors: &mut Errors) {
     );
     let help = match field_named(draft, "locked_until") {
         Some(field) => format!("add `#[queue(locked_until)]` to the field `{field}`"),
-        None => format!(
-            "add `#[queue(locked_until)] locked_until: {}`",
-            time_type(draft)
-        ),
+        None => format!("add `#[queue(locked_until)] locked_until: {}`", time_type(draft)),
     };
     errors.report(draft.row, message.help(help));
 }
 
 fn field_named<'a>(draft: &Draft<'a>, name: &str) -> Option<&'a Ident> {
     let unmarked = draft.columns.iter().filter(|column| column.role.is_none());
-    unmarked
-        .map(|column| &column.field)
-        .find(|field| *field == name)
+    unmarked.map(|column| &column.field).find(|field| *field == name)
 }
 
 /// The type that this table already uses for a time, so that the help fits the declaration.

@@ -1,7 +1,8 @@
 //! Writes what the runtime needs to know of a table: a constant, and the types of its columns.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Type, Visibility};
 
 use super::model::{self, Column, Table};
@@ -21,11 +22,7 @@ pub(crate) fn expand(table: &Table) -> TokenStream {
 fn queue_table(table: &Table) -> TokenStream {
     let row = &table.row;
     let name = &table.place.name;
-    let schema = table
-        .place
-        .schema
-        .as_ref()
-        .map(|schema| quote!(.schema(#schema)));
+    let schema = table.place.schema.as_ref().map(|schema| quote!(.schema(#schema)));
     let id = table.column("id").map(|column| &column.ty);
     let payload = match table.column("payload") {
         Some(column) => column.ty.to_token_stream(),
@@ -52,9 +49,7 @@ fn queue_table(table: &Table) -> TokenStream {
 /// not fit the role.
 fn described(column: &Column) -> TokenStream {
     let Column { ty, name, role, .. } = column;
-    let word = role
-        .as_ref()
-        .map_or_else(|| "data".to_owned(), ToString::to_string);
+    let word = role.as_ref().map_or_else(|| "data".to_owned(), ToString::to_string);
     let role = format_ident!("{word}");
     quote!(::queue_table::Column::#role::<#ty>(#name))
 }
@@ -66,13 +61,12 @@ fn markers(table: &Table) -> TokenStream {
         Some(_) => format_ident!("Grouped"),
         None => format_ident!("Ungrouped"),
     };
-    let attempt = table
-        .column("attempt")
-        .map(|_| format_ident!("CountsAttempts"));
+    let attempt = table.column("attempt").map(|_| format_ident!("CountsAttempts"));
     let delays = table.column("retry_after").map(|_| format_ident!("Delays"));
     let markers = [Some(grouped), attempt, delays].into_iter().flatten();
     quote! {
         #(
+            #[diagnostic::do_not_recommend]
             #[automatically_derived]
             impl ::queue_table::__private::#markers for #row {}
         )*
@@ -81,17 +75,26 @@ fn markers(table: &Table) -> TokenStream {
 
 fn table_on(table: &Table) -> TokenStream {
     let row = &table.row;
-    let id = table.column("id").map(|column| &column.ty);
-    let others = distinct(table.columns.iter().filter(|column| !column.is("id")));
+    let row_of = bound(row, &quote!(RowOf));
+    let id = table.column("id").map(|column| bound(&column.ty, &quote!(IdOn)));
+    let others = distinct(table.columns.iter().filter(|column| !column.is("id")))
+        .into_iter()
+        .map(|ty| bound(ty, &quote!(Col)));
     quote! {
         #[automatically_derived]
         impl<__DB: ::queue_table::Backend> ::queue_table::TableOn<__DB> for #row
         where
-            #row: ::queue_table::RowOf<__DB>,
-            #id: ::queue_table::IdOn<__DB>,
-            #(#others: ::queue_table::Col<__DB>,)*
+            #row_of,
+            #id,
+            #(#others,)*
         {}
     }
+}
+
+/// A bound whose tokens all stand at its type, because rustc underlines a bound as a whole.
+fn bound(ty: &impl ToTokens, name: &TokenStream) -> TokenStream {
+    let at = Span::call_site().located_at(ty.span());
+    quote_spanned!(at=> #ty: ::queue_table::#name<__DB>)
 }
 
 /// Each type once, because rustc reports each bound.

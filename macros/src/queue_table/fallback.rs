@@ -3,14 +3,15 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Field, parse_quote};
+use syn::{Data, DeriveInput, Field, GenericParam, Generics, TypeParamBound, parse_quote};
 
 use super::expand::constants;
 use super::sqlx::Casing;
 
 pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
     let row = &input.ident;
-    let (impl_generics, arguments, where_clause) = input.generics.split_for_impl();
+    let generics = assumed(input);
+    let (impl_generics, arguments, where_clause) = generics.split_for_impl();
     let markers = ["Grouped", "Ungrouped", "CountsAttempts", "Delays"]
         .map(|marker| format_ident!("{marker}"));
     let table_on = table_on(input);
@@ -34,19 +35,32 @@ pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
     }
 }
 
+/// The generics of a struct that cannot have any, with what the traits ask of its parameters.
+fn assumed(input: &DeriveInput) -> Generics {
+    let mut generics = input.generics.clone();
+    for param in &mut generics.params {
+        match param {
+            GenericParam::Type(param) => param.bounds.extend::<[TypeParamBound; 4]>([
+                parse_quote!(::core::marker::Send),
+                parse_quote!(::core::marker::Sync),
+                parse_quote!(::core::marker::Unpin),
+                parse_quote!('static),
+            ]),
+            GenericParam::Lifetime(param) => param.bounds.push(parse_quote!('static)),
+            GenericParam::Const(_) => {}
+        }
+    }
+    generics
+}
+
 fn table_on(input: &DeriveInput) -> TokenStream {
     let row = &input.ident;
     let (_, arguments, _) = input.generics.split_for_impl();
-    let mut generics = input.generics.clone();
-    generics
-        .params
-        .push(parse_quote!(__DB: ::queue_table::Backend));
+    let mut generics = assumed(input);
+    generics.params.push(parse_quote!(__DB: ::queue_table::Backend));
     let row_of = parse_quote!(#row #arguments: ::queue_table::RowOf<__DB>);
     let id_on = parse_quote!(::core::primitive::i64: ::queue_table::IdOn<__DB>);
-    generics
-        .make_where_clause()
-        .predicates
-        .extend::<[syn::WherePredicate; 2]>([row_of, id_on]);
+    generics.make_where_clause().predicates.extend::<[syn::WherePredicate; 2]>([row_of, id_on]);
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     quote! {
         #[automatically_derived]

@@ -37,25 +37,14 @@ impl Table {
         let keys_were_read = keys.is_ok();
         let place = keys.and_then(|keys| keys.place(&input.ident, errors));
         let casing = Casing::read(&input.attrs);
-        let read: Vec<_> = fields?
-            .named
-            .iter()
-            .map(|field| Column::read(field, casing, errors))
-            .collect();
+        let read: Vec<_> =
+            fields?.named.iter().map(|field| Column::read(field, casing, errors)).collect();
         let fields_were_read = read.iter().all(Result::is_ok);
         let columns: Vec<Column> = read.into_iter().flatten().flatten().collect();
-        let draft = Draft {
-            row: &input.ident,
-            columns: &columns,
-            keys_were_read,
-            fields_were_read,
-        };
+        let draft =
+            Draft { row: &input.ident, columns: &columns, keys_were_read, fields_were_read };
         check::check(&draft, errors);
-        Ok(Self {
-            row: input.ident.clone(),
-            place: place?,
-            columns,
-        })
+        Ok(Self { row: input.ident.clone(), place: place?, columns })
     }
 
     pub(crate) fn column(&self, role: &str) -> Option<&Column> {
@@ -70,11 +59,7 @@ impl Column {
             return Ok(None);
         };
         let sqlx = SqlxField::read(field, errors);
-        let role = attr::role(
-            field,
-            sqlx.as_ref().unwrap_or(&SqlxField::default()),
-            errors,
-        );
+        let role = attr::role(field, sqlx.as_ref().unwrap_or(&SqlxField::default()), errors);
         let (sqlx, role) = (sqlx?, role?);
         if sqlx.skip {
             return Ok(None);

@@ -91,10 +91,7 @@ fn column_name_is_possible(name: &LitStr, errors: &mut Errors) -> Result<(), Rep
         name if name.contains('\0') => "the name of this column contains a NUL character",
         _ => return Ok(()),
     };
-    Err(errors.report(
-        name,
-        Message::new(wrong).help("write the name that the table has"),
-    ))
+    Err(errors.report(name, Message::new(wrong).help("write the name that the table has")))
 }
 
 /// Why a field that sqlx fills in a way of its own cannot be a column of a queue table.
@@ -108,9 +105,8 @@ fn refusal(entry: &Entry, field: &Field) -> Message {
             .help(format!("write `{name}: sqlx::types::Json<{ty}>`")),
         _ => {
             let column = literal(entry).map_or_else(|| "i64".to_owned(), |ty| ty.value());
-            Message::new(format!("`try_from` hides the type of the column `{name}`")).help(format!(
-                "write `{name}: {column}`, and convert in the handler"
-            ))
+            Message::new(format!("`try_from` hides the type of the column `{name}`"))
+                .help(format!("write `{name}: {column}`, and convert in the handler"))
         }
     }
 }
@@ -120,10 +116,7 @@ fn entries(attrs: &[Attribute]) -> Vec<Entry> {
         Meta::List(list) if list.path.is_ident("sqlx") => Some(list.tokens.clone()),
         _ => None,
     });
-    lists
-        .flat_map(split)
-        .filter_map(|part| Entry::read(part).ok())
-        .collect()
+    lists.flat_map(split).filter_map(|part| Entry::read(part).ok()).collect()
 }
 
 fn literal(entry: &Entry) -> Option<LitStr> {

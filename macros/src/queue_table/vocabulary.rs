@@ -14,18 +14,7 @@ pub(crate) const TABLE_KEYS: Vocabulary = Vocabulary {
         "mark a lease column: `#[queue(locked_until)] locked_until: Option<chrono::DateTime<chrono::Utc>>`",
     )],
     synonyms: &[
-        (
-            "name",
-            &[
-                "table",
-                "table_name",
-                "queue",
-                "queue_name",
-                "rename",
-                "topic",
-                "stream",
-            ],
-        ),
+        ("name", &["table", "table_name", "queue", "queue_name", "rename", "topic", "stream"]),
         ("schema", &["database", "db", "namespace", "schema_name"]),
         ("advisory_lock", &["advisory", "advisory_key", "lock_key"]),
     ],
@@ -47,34 +36,15 @@ pub(crate) const TABLE_KEYS: Vocabulary = Vocabulary {
             ],
             "roles stand on fields: `#[queue(id)]`",
         ),
+        (&["rename_all"], "write `#[sqlx(rename_all = \"camelCase\")]`"),
         (
-            &["rename_all"],
-            "write `#[sqlx(rename_all = \"camelCase\")]`",
-        ),
-        (
-            &[
-                "max_attempts",
-                "retries",
-                "max_retries",
-                "dead_letter",
-                "dead_letter_queue",
-                "dlq",
-            ],
+            &["max_attempts", "retries", "max_retries", "dead_letter", "dead_letter_queue", "dlq"],
             "a subscriber sets it: `max_attempts = 5, dead_letter(group = \"failed\")`",
         ),
-        (
-            &["workers", "concurrency"],
-            "a subscriber sets it: `workers = 16`",
-        ),
-        (
-            &["lease", "visibility_timeout"],
-            "a subscriber sets it: `lease = \"30s\"`",
-        ),
+        (&["workers", "concurrency"], "a subscriber sets it: `workers = 16`"),
+        (&["lease", "visibility_timeout"], "a subscriber sets it: `lease = \"30s\"`"),
         (&["timeout"], "a subscriber sets it: `timeout = \"10s\"`"),
-        (
-            &["poll_interval"],
-            "a subscriber sets it: `poll_interval = \"1s\"`",
-        ),
+        (&["poll_interval"], "a subscriber sets it: `poll_interval = \"1s\"`"),
     ],
 };
 
@@ -91,35 +61,16 @@ pub(crate) const ROLES: Vocabulary = Vocabulary {
         "payload",
     ],
     not_yet: &[
-        (
-            "fifo",
-            "without `#[queue(fifo)]` the field is a data column",
-        ),
-        (
-            "priority",
-            "without `#[queue(priority)]` the field is a data column",
-        ),
-        (
-            "headers",
-            "without `#[queue(headers)]` the field is a data column",
-        ),
+        ("fifo", "without `#[queue(fifo)]` the field is a data column"),
+        ("priority", "without `#[queue(priority)]` the field is a data column"),
+        ("headers", "without `#[queue(headers)]` the field is a data column"),
     ],
     synonyms: &[
         ("id", &["primary_key", "pk", "key", "message_id", "job_id"]),
-        (
-            "group",
-            &["queue", "queue_name", "topic", "channel", "kind", "subject"],
-        ),
+        ("group", &["queue", "queue_name", "topic", "channel", "kind", "subject"]),
         (
             "attempt",
-            &[
-                "retries",
-                "retry_count",
-                "tries",
-                "deliveries",
-                "delivery_count",
-                "read_ct",
-            ],
+            &["retries", "retry_count", "tries", "deliveries", "delivery_count", "read_ct"],
         ),
         (
             "retry_after",
@@ -159,35 +110,16 @@ pub(crate) const ROLES: Vocabulary = Vocabulary {
         ),
         (
             "processed_at",
-            &[
-                "processed",
-                "done_at",
-                "finished_at",
-                "completed_at",
-                "acked_at",
-                "deleted_at",
-            ],
+            &["processed", "done_at", "finished_at", "completed_at", "acked_at", "deleted_at"],
         ),
         ("last_error", &["error", "errors", "failure", "reason"]),
-        (
-            "payload",
-            &["body", "message", "data", "job", "args", "content"],
-        ),
+        ("payload", &["body", "message", "data", "job", "args", "content"]),
         (
             "fifo",
-            &[
-                "fifo_key",
-                "ordering_key",
-                "partition_key",
-                "message_group",
-                "message_group_id",
-            ],
+            &["fifo_key", "ordering_key", "partition_key", "message_group", "message_group_id"],
         ),
         ("priority", &["prio", "weight", "rank"]),
-        (
-            "headers",
-            &["header", "metadata", "meta", "attributes", "properties"],
-        ),
+        ("headers", &["header", "metadata", "meta", "attributes", "properties"]),
     ],
     elsewhere: &[
         (
@@ -196,19 +128,10 @@ pub(crate) const ROLES: Vocabulary = Vocabulary {
         ),
         (&["skip", "ignore"], "sqlx skips a field: `#[sqlx(skip)]`"),
         (
-            &[
-                "max_attempts",
-                "max_retries",
-                "dead_letter",
-                "dead_letter_queue",
-                "dlq",
-            ],
+            &["max_attempts", "max_retries", "dead_letter", "dead_letter_queue", "dlq"],
             "a subscriber sets it: `max_attempts = 5, dead_letter(group = \"failed\")`",
         ),
-        (
-            &["workers", "concurrency"],
-            "a subscriber sets it: `workers = 16`",
-        ),
+        (&["workers", "concurrency"], "a subscriber sets it: `workers = 16`"),
     ],
 };
 

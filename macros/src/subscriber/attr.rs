@@ -97,12 +97,7 @@ impl Settings {
             "dead_letter" => give(&mut self.dead_letter, entry, errors, dead_letter_group),
             "on_error" => give(&mut self.on_error, entry, errors, on_error),
             "on_decode_failure" => {
-                give(
-                    &mut self.on_decode_failure,
-                    entry,
-                    errors,
-                    on_decode_failure,
-                );
+                give(&mut self.on_decode_failure, entry, errors, on_decode_failure);
             }
             word => {
                 let reported = errors.report(key, KEYS.refusal(key));
@@ -172,20 +167,15 @@ fn row_type(
             Message::new("the row type stands first").help(format!("move `{row}` to the front"));
         return Err(errors.report(row, message));
     }
-    let message = Message::new(format!(
-        "the subscriber `{handler}` does not name its row type"
-    ))
-    .help("write `#[subscriber(EmailJob)]` for `struct EmailJob`");
+    let message = Message::new(format!("the subscriber `{handler}` does not name its row type"))
+        .help("write `#[subscriber(EmailJob)]` for `struct EmailJob`");
     Err(errors.report(handler, message))
 }
 
 /// Whether a part is a key, and not a type.
 fn is_setting(part: &TokenStream) -> bool {
     match Entry::read(part.clone()) {
-        Ok(Entry {
-            key,
-            value: Value::Absent,
-        }) => {
+        Ok(Entry { key, value: Value::Absent }) => {
             let key = key.to_string();
             KEYS.known.contains(&key.as_str()) || KEYS.reserves(&key)
         }
@@ -242,9 +232,7 @@ fn on_error(entry: &Entry, errors: &mut Errors) -> Result<ExprPath, Reported> {
         let path = meant.unwrap_or_else(|_| "settle_error".to_owned());
         let message = Message::new("`on_error` takes the path of a function")
             .help(format!("write `on_error = {path}`"))
-            .note(format!(
-                "with `fn {path}(error: &Error, meta: &Meta) -> Outcome`"
-            ));
+            .note(format!("with `fn {path}(error: &Error, meta: &Meta) -> Outcome`"));
         return Err(errors.report(value, message));
     };
     Ok(path)
@@ -253,9 +241,7 @@ fn on_error(entry: &Entry, errors: &mut Errors) -> Result<ExprPath, Reported> {
 fn on_decode_failure(entry: &Entry, errors: &mut Errors) -> Result<DecodeFailure, Reported> {
     let value = entry.value("drop", errors)?;
     let Ok(answer) = Entry::read(value.clone()) else {
-        let meant = syn::parse2::<LitStr>(value.clone())
-            .map(|text| text.value())
-            .ok();
+        let meant = syn::parse2::<LitStr>(value.clone()).map(|text| text.value()).ok();
         let word = meant.filter(|word| ["drop", "retry", "dead_letter"].contains(&word.as_str()));
         let word = word.unwrap_or_else(|| "drop".to_owned());
         let message = Message::new("`on_decode_failure` takes a word, without quotes")

@@ -65,10 +65,7 @@ fn dead_letters_leave_their_group(settings: &Settings, errors: &mut Errors) {
 }
 
 fn undecodable_rows_have_a_home(settings: &Settings, errors: &mut Errors) {
-    let answer = settings
-        .on_decode_failure
-        .as_ref()
-        .and_then(|given| given.value());
+    let answer = settings.on_decode_failure.as_ref().and_then(|given| given.value());
     if let (Some(DecodeFailure::DeadLetter(word)), None) = (answer, &settings.dead_letter) {
         let message = Message::new("this subscriber has no place for dead letters")
             .help("add `max_attempts = 5, dead_letter(group = \"failed\")`");
@@ -85,11 +82,9 @@ fn an_error_can_come(settings: &Settings, sig: &Signature, errors: &mut Errors) 
         ReturnType::Type(_, ty) => last_word(ty).is_some_and(|word| word == "Outcome"),
     };
     if never_fails {
-        let message = Message::new(format!(
-            "`on_error` has nothing to do: `{}` returns no error",
-            sig.ident
-        ))
-        .help("return `Result<(), Error>`, or remove `on_error`");
+        let message =
+            Message::new(format!("`on_error` has nothing to do: `{}` returns no error", sig.ident))
+                .help("return `Result<(), Error>`, or remove `on_error`");
         errors.report(&on_error.key, message);
     }
 }
@@ -106,31 +101,19 @@ fn a_handler_is_async(sig: &Signature, errors: &mut Errors) {
 fn a_handler_is_one_function(sig: &Signature, errors: &mut Errors) {
     let plain = format!("write `async fn {}`", sig.ident);
     if let Some(token) = &sig.constness {
-        errors.report(
-            token,
-            Message::new("a subscriber cannot be `const`").help(&plain),
-        );
+        errors.report(token, Message::new("a subscriber cannot be `const`").help(&plain));
     }
     if let Some(token) = &sig.unsafety {
-        errors.report(
-            token,
-            Message::new("a subscriber cannot be `unsafe`").help(&plain),
-        );
+        errors.report(token, Message::new("a subscriber cannot be `unsafe`").help(&plain));
     }
     if let Some(abi) = &sig.abi {
-        errors.report(
-            abi,
-            Message::new("a subscriber cannot be `extern`").help(&plain),
-        );
+        errors.report(abi, Message::new("a subscriber cannot be `extern`").help(&plain));
     }
     if sig.generics.params.is_empty() {
         return;
     }
-    let only_lifetimes = sig
-        .generics
-        .params
-        .iter()
-        .all(|param| matches!(param, GenericParam::Lifetime(_)));
+    let only_lifetimes =
+        sig.generics.params.iter().all(|param| matches!(param, GenericParam::Lifetime(_)));
     let message = match only_lifetimes {
         true => Message::new("a subscriber names no lifetimes")
             .help("leave them out: the message is a plain `&T`"),

@@ -5,11 +5,12 @@ use std::time::Duration;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Attribute, LitInt, Type};
 
 use super::attr::{DecodeFailure, Settings};
 use super::fits;
-use super::signature::{Argument, Function, Handler};
+use super::signature::{Argument, Function, Handler, last_word};
 
 /// What the parts of an expansion have in common.
 struct Expansion<'a> {
@@ -37,18 +38,14 @@ pub(crate) fn expand(
         settings,
         handler,
         marker: format_ident!("__{}", name.unraw(), span = name.span()),
-        cfgs: function
-            .attrs
-            .iter()
-            .filter(|attr| attr.path().is_ident("cfg"))
-            .collect(),
+        cfgs: function.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect(),
     };
     let function = expansion.function();
     let declared = expansion.declared();
     let subscribed = expansion.subscribed();
     let checks = checked.then(|| {
         let cfgs = &expansion.cfgs;
-        let checks = fits::checks(row, settings, handler);
+        let checks = fits::checks(row, settings);
         quote!(#(#cfgs)* #checks)
     });
     quote!(#function #declared #subscribed #checks)
@@ -58,12 +55,7 @@ impl Expansion<'_> {
     /// The function that users call: it has the user's function inside, and tags its future with
     /// the marker.
     fn function(&self) -> TokenStream {
-        let Function {
-            attrs,
-            vis,
-            sig,
-            body,
-        } = self.function;
+        let Function { attrs, vis, sig, body } = self.function;
         let (outer, inner): (Vec<&Attribute>, Vec<&Attribute>) =
             attrs.iter().partition(|attr| is_outer(attr));
         let (name, marker) = (&sig.ident, &self.marker);
@@ -72,44 +64,40 @@ impl Expansion<'_> {
             None => quote!(()),
         };
         let lifetime = self.handler.takes_a_message().then(|| quote!('__m));
-        let parameters = self
-            .handler
-            .arguments
-            .iter()
-            .enumerate()
-            .map(|(index, argument)| {
-                let name = format_ident!("__{index}");
-                match argument {
-                    Argument::Message(ty) | Argument::Row(ty) => quote!(#name: &'__m #ty),
-                    Argument::Extractor(ty) => quote!(#name: #ty),
-                }
-            });
+        let parameters = self.handler.arguments.iter().enumerate().map(|(index, argument)| {
+            let name = format_ident!("__{index}");
+            match argument {
+                Argument::Message(ty) | Argument::Row(ty) => quote!(#name: &'__m #ty),
+                Argument::Extractor(ty) => quote!(#name: #ty),
+            }
+        });
         let passed = (0..self.handler.arguments.len()).map(|index| format_ident!("__{index}"));
         let generics = lifetime.as_ref().map(|lifetime| quote!(<#lifetime>));
-        // A body that is not `Send` is reported here, and so at the function's name.
-        let future = quote_spanned! {Span::call_site().located_at(name.span())=>
-            impl ::core::future::Future<Output = #output> + ::core::marker::Send + use<#lifetime>
+        // A body that is not `Send` is reported where its future is returned.
+        let ret = quote_spanned! {at(Some(name))=>
+            ::queue_table::__private::Run<
+                    #marker,
+                    impl ::core::future::Future<Output = #output>
+                        + ::core::marker::Send + use<#lifetime>,
+                >
+        };
+        let run = quote_spanned! {at(Some(name))=>
+            ::queue_table::__private::Run::new(#name(#(#passed),*))
         };
         quote! {
             #(#outer)*
             #vis fn #name #generics(#(#parameters),*)
-                -> ::queue_table::__private::Run<#marker, #future>
+                -> #ret
             {
                 #(#inner)*
                 #sig #body
-                ::queue_table::__private::Run::new(#name(#(#passed),*))
+                #run
             }
         }
     }
 
     fn declared(&self) -> TokenStream {
-        let Self {
-            row,
-            settings,
-            marker,
-            cfgs,
-            ..
-        } = self;
+        let Self { row, settings, marker, cfgs, .. } = self;
         let vis = &self.function.vis;
         let name = self.function.name().unraw().to_string();
         let cap = match settings.max_attempts {
@@ -154,26 +142,14 @@ impl Expansion<'_> {
                 setters.push(quote!(#key(#value)));
             }
         }
-        if let Some(cap) = settings
-            .max_attempts
-            .as_ref()
-            .and_then(|given| given.value())
-        {
+        if let Some(cap) = settings.max_attempts.as_ref().and_then(|given| given.value()) {
             let cap = number(*cap);
             setters.push(quote!(max_attempts(#cap)));
         }
-        if let Some(group) = settings
-            .dead_letter
-            .as_ref()
-            .and_then(|given| given.value())
-        {
+        if let Some(group) = settings.dead_letter.as_ref().and_then(|given| given.value()) {
             setters.push(quote!(dead_letter_group(#group)));
         }
-        if let Some(answer) = settings
-            .on_decode_failure
-            .as_ref()
-            .and_then(|given| given.value())
-        {
+        if let Some(answer) = settings.on_decode_failure.as_ref().and_then(|given| given.value()) {
             let answer = decode_failure(answer);
             setters.push(quote!(on_decode_failure(::queue_table::DecodeFailure::#answer)));
         }
@@ -184,33 +160,35 @@ impl Expansion<'_> {
     }
 
     fn subscribed(&self) -> TokenStream {
-        let Self {
-            row, marker, cfgs, ..
-        } = self;
+        let Self { row, marker, cfgs, .. } = self;
         let extractors: Vec<&Type> = self.handler.extractors().collect();
-        let cx = cx();
-        let taken = self
-            .handler
-            .arguments
+        let table_on = quote_spanned!(at(Some(row))=> #row: ::queue_table::TableOn<__DB>);
+        // All tokens stand at the type, because rustc underlines a bound as a whole.
+        let from_delivery = extractors
             .iter()
-            .enumerate()
-            .map(|(index, argument)| {
-                let name = format_ident!("__{index}");
-                let (ty, value) = match argument {
-                    Argument::Message(ty) => (None, quote!(#cx.message::<#ty>())),
-                    Argument::Row(_) => (None, quote!(#cx.row())),
-                    Argument::Extractor(ty) => (
-                        Some(quote!(: #ty)),
-                        quote!(::queue_table::FromDelivery::from_delivery(#cx)),
-                    ),
-                };
-                quote! {
-                    let #name #ty = match #value {
-                        ::core::result::Result::Ok(value) => value,
-                        ::core::result::Result::Err(outcome) => return outcome,
-                    };
+            .map(|ty| quote_spanned!(at(Some(ty))=> #ty: ::queue_table::FromDelivery<__DB, #row>));
+        let cx = cx();
+        let taken = self.handler.arguments.iter().enumerate().map(|(index, argument)| {
+            let name = format_ident!("__{index}");
+            let (ty, value) = match argument {
+                // What is no message of this table is reported at the receiver.
+                Argument::Message(ty) => {
+                    let mut cx = cx.clone();
+                    cx.set_span(cx.span().located_at(at(last_word(ty))));
+                    (None, quote!(#cx.message::<#ty>()))
                 }
-            });
+                Argument::Row(_) => (None, quote!(#cx.row())),
+                Argument::Extractor(ty) => {
+                    (Some(quote!(: #ty)), quote!(::queue_table::FromDelivery::from_delivery(#cx)))
+                }
+            };
+            quote! {
+                let #name #ty = match #value {
+                    ::core::result::Result::Ok(value) => value,
+                    ::core::result::Result::Err(outcome) => return outcome,
+                };
+            }
+        });
         let outcome = self.outcome();
         quote! {
             #(#cfgs)*
@@ -218,8 +196,8 @@ impl Expansion<'_> {
             #[allow(deprecated, unused_variables)]
             impl<__DB: ::queue_table::Backend> ::queue_table::__private::Subscribed<__DB> for #marker
             where
-                #row: ::queue_table::TableOn<__DB>,
-                #(#extractors: ::queue_table::FromDelivery<__DB, #row>,)*
+                #table_on,
+                #(#from_delivery,)*
             {
                 async fn handle(
                     #cx: &mut ::queue_table::__private::Cx<'_, __DB, #row>,
@@ -236,39 +214,33 @@ impl Expansion<'_> {
 
     fn outcome(&self) -> TokenStream {
         let name = self.function.name();
-        let passed = self
-            .handler
-            .arguments
-            .iter()
-            .enumerate()
-            .map(|(index, argument)| {
-                let name = format_ident!("__{index}");
-                match argument {
-                    Argument::Message(_) | Argument::Row(_) => quote!(&#name),
-                    Argument::Extractor(_) => name.to_token_stream(),
-                }
-            });
+        let passed = self.handler.arguments.iter().enumerate().map(|(index, argument)| {
+            let name = format_ident!("__{index}");
+            match argument {
+                Argument::Message(_) | Argument::Row(_) => quote!(&#name),
+                Argument::Extractor(_) => name.to_token_stream(),
+            }
+        });
         let call = quote!(#name(#(#passed),*).await);
         let on_error = self.settings.on_error.as_ref();
-        match (
-            on_error.and_then(|given| given.value()),
-            &self.handler.output,
-        ) {
+        match (on_error.and_then(|given| given.value()), &self.handler.output) {
             (Some(on_error), _) => {
                 let cx = cx();
                 quote!(::queue_table::__private::outcome_or(#call, #on_error, #cx.meta()))
             }
-            // The type stands in a turbofish, so that rustc underlines it in the signature.
-            (None, Some(output)) if !is_unnameable(output) => quote! {
-                fn an_outcome<T: ::queue_table::IntoOutcome>(returned: T) -> ::queue_table::Outcome {
-                    ::queue_table::__private::outcome(returned)
-                }
-                let outcome = an_outcome::<#output>;
-                outcome(#call)
-            },
+            // The type is named, so that rustc underlines it in the signature.
+            (None, Some(output)) if !is_unnameable(output) => {
+                quote!(<#output as ::queue_table::IntoOutcome>::into_outcome(#call))
+            }
             _ => quote!(::queue_table::__private::outcome(#call)),
         }
     }
+}
+
+/// Generated, but standing at tokens of the user's, if there are any.
+fn at(tokens: Option<impl ToTokens>) -> Span {
+    let span = tokens.map_or_else(Span::call_site, |tokens| tokens.span());
+    Span::call_site().located_at(span)
 }
 
 /// The handler's context; hygienic, because the user's function may have this name.
@@ -291,15 +263,7 @@ fn is_unnameable(ty: &Type) -> bool {
 /// Whether an attribute belongs to what the caller sees; the others, such as
 /// `#[tracing::instrument]`, are about the `async fn` inside.
 fn is_outer(attr: &Attribute) -> bool {
-    const OUTER: [&str; 7] = [
-        "cfg",
-        "doc",
-        "deprecated",
-        "must_use",
-        "allow",
-        "warn",
-        "deny",
-    ];
+    const OUTER: [&str; 7] = ["cfg", "doc", "deprecated", "must_use", "allow", "warn", "deny"];
     OUTER.iter().any(|name| attr.path().is_ident(name))
 }
 

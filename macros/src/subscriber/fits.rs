@@ -1,5 +1,5 @@
-//! The checks that need to know the table and the extractors: rustc makes them, without a database.
-//! The message and the outcome are checked where the handler is called.
+//! The checks that need to know the table: rustc makes them, without a database. What the handler
+//! takes and returns is checked where it is called.
 //!
 //! Each check is a call whose tokens stand at what the user has to change, so that rustc underlines that;
 //! the names of the called functions are part of what it prints.
@@ -9,9 +9,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 
 use super::attr::Settings;
-use super::signature::Handler;
 
-pub(crate) fn checks(row: &Type, settings: &Settings, handler: &Handler) -> TokenStream {
+pub(crate) fn checks(row: &Type, settings: &Settings) -> TokenStream {
     let cap = settings.max_attempts.as_ref().map(|cap| {
         let call = at_key("a_column_that_counts_attempts", row, &cap.key);
         quote! {
@@ -32,25 +31,12 @@ pub(crate) fn checks(row: &Type, settings: &Settings, handler: &Handler) -> Toke
             no_group_column::<#row>();
         },
     };
-    let extractors = extractors(handler);
     quote! {
         const _: fn() = || {
             #cap
             #group
-            #extractors
         };
     }
-}
-
-fn extractors(handler: &Handler) -> Option<TokenStream> {
-    let extractors: Vec<&Type> = handler.extractors().collect();
-    if extractors.is_empty() {
-        return None;
-    }
-    Some(quote! {
-        fn an_extractor<T: ::queue_table::Extractor>() {}
-        #(an_extractor::<#extractors>();)*
-    })
 }
 
 fn at_key(function: &str, row: &Type, key: &Ident) -> TokenStream {

@@ -42,13 +42,7 @@ fn subscriber(
     head_is_right?;
     let handler = handler?;
     let row = settings.row.clone()?;
-    Ok(expand::expand(
-        &function,
-        &row,
-        &settings,
-        &handler,
-        errors.is_empty(),
-    ))
+    Ok(expand::expand(&function, &row, &settings, &handler, errors.is_empty()))
 }
 
 /// The mistakes of a subscriber as text.

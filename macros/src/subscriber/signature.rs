@@ -45,15 +45,14 @@ impl Function {
                 body: input.parse()?,
             })
         };
-        read.parse2(item.clone())
-            .map_err(|error| match item_keyword(item) {
-                Some(keyword) => errors.report(
-                    keyword,
-                    Message::new("`#[subscriber]` goes on a function")
-                        .help("write `async fn send(message: &T) -> Outcome { Outcome::ack() }`"),
-                ),
-                None => errors.pass_on(error),
-            })
+        read.parse2(item.clone()).map_err(|error| match item_keyword(item) {
+            Some(keyword) => errors.report(
+                keyword,
+                Message::new("`#[subscriber]` goes on a function")
+                    .help("write `async fn send(message: &T) -> Outcome { Outcome::ack() }`"),
+            ),
+            None => errors.pass_on(error),
+        })
     }
 
     pub(crate) fn name(&self) -> &Ident {
@@ -63,9 +62,8 @@ impl Function {
 
 /// The keyword of an item that is no function.
 fn item_keyword(item: TokenStream) -> Option<Ident> {
-    const OTHERS: [&str; 9] = [
-        "struct", "enum", "union", "trait", "impl", "mod", "static", "type", "use",
-    ];
+    const OTHERS: [&str; 9] =
+        ["struct", "enum", "union", "trait", "impl", "mod", "static", "type", "use"];
     item.into_iter().find_map(|token| match token {
         TokenTree::Ident(word) if OTHERS.contains(&word.to_string().as_str()) => Some(word),
         _ => None,
@@ -114,9 +112,7 @@ impl Handler {
     }
 
     pub(crate) fn takes_a_message(&self) -> bool {
-        self.arguments
-            .iter()
-            .any(|argument| !matches!(argument, Argument::Extractor(_)))
+        self.arguments.iter().any(|argument| !matches!(argument, Argument::Extractor(_)))
     }
 
     pub(crate) fn extractors(&self) -> impl Iterator<Item = &Type> {
@@ -128,10 +124,7 @@ impl Handler {
 
     /// Whether the function says that it can fail, as far as its words tell.
     pub(crate) fn returns_a_result(&self) -> bool {
-        self.output
-            .as_ref()
-            .and_then(last_word)
-            .is_some_and(|word| word == "Result")
+        self.output.as_ref().and_then(last_word).is_some_and(|word| word == "Result")
     }
 }
 
@@ -169,10 +162,7 @@ fn borrowed(
                 return Err(reported);
             }
             let message = Message::new("a slice takes a batch, and batches are not there yet")
-                .help(format!(
-                    "take one message: `&{}`",
-                    slice.elem.to_token_stream()
-                ))
+                .help(format!("take one message: `&{}`", slice.elem.to_token_stream()))
                 .note("a payload of bytes is a `&Vec<u8>`");
             Err(errors.report(ty, message))
         }

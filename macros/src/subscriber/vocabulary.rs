@@ -17,24 +17,10 @@ pub(crate) const KEYS: Vocabulary = Vocabulary {
     ],
     not_yet: &[
         ("batch", "remove it, and take one message: `message: &T`"),
-        (
-            "transactional",
-            "remove it, and write through a pool: `pool: State<Pool>`",
-        ),
+        ("transactional", "remove it, and write through a pool: `pool: State<Pool>`"),
     ],
     synonyms: &[
-        (
-            "group",
-            &[
-                "queue",
-                "queue_name",
-                "topic",
-                "channel",
-                "kind",
-                "subject",
-                "stream",
-            ],
-        ),
+        ("group", &["queue", "queue_name", "topic", "channel", "kind", "subject", "stream"]),
         (
             "workers",
             &[
@@ -50,16 +36,7 @@ pub(crate) const KEYS: Vocabulary = Vocabulary {
                 "limit",
             ],
         ),
-        (
-            "poll_interval",
-            &[
-                "poll",
-                "interval",
-                "poll_every",
-                "polling_interval",
-                "poll_ms",
-            ],
-        ),
+        ("poll_interval", &["poll", "interval", "poll_every", "polling_interval", "poll_ms"]),
         (
             "lease",
             &[
@@ -77,13 +54,7 @@ pub(crate) const KEYS: Vocabulary = Vocabulary {
         ),
         (
             "timeout",
-            &[
-                "deadline",
-                "job_timeout",
-                "max_duration",
-                "time_limit",
-                "execution_timeout",
-            ],
+            &["deadline", "job_timeout", "max_duration", "time_limit", "execution_timeout"],
         ),
         (
             "max_attempts",
@@ -101,43 +72,15 @@ pub(crate) const KEYS: Vocabulary = Vocabulary {
         ),
         (
             "dead_letter",
-            &[
-                "dlq",
-                "dlx",
-                "dead_letter_queue",
-                "dead_letter_group",
-                "deadletter",
-                "dead_letters",
-            ],
+            &["dlq", "dlx", "dead_letter_queue", "dead_letter_group", "deadletter", "dead_letters"],
         ),
-        (
-            "on_error",
-            &[
-                "error_handler",
-                "on_failure",
-                "on_err",
-                "map_err",
-                "handle_error",
-            ],
-        ),
+        ("on_error", &["error_handler", "on_failure", "on_err", "map_err", "handle_error"]),
         (
             "on_decode_failure",
-            &[
-                "on_decode_error",
-                "on_deserialize_error",
-                "on_parse_error",
-                "on_poison",
-                "poison",
-            ],
+            &["on_decode_error", "on_deserialize_error", "on_parse_error", "on_poison", "poison"],
         ),
-        (
-            "batch",
-            &["batch_size", "max_batch", "bulk", "chunk", "batch_max"],
-        ),
-        (
-            "transactional",
-            &["transaction", "tx", "in_transaction", "exactly_once"],
-        ),
+        ("batch", &["batch_size", "max_batch", "bulk", "chunk", "batch_max"]),
+        ("transactional", &["transaction", "tx", "in_transaction", "exactly_once"]),
     ],
     elsewhere: &[
         (
@@ -166,10 +109,7 @@ pub(crate) const KEYS: Vocabulary = Vocabulary {
             ],
             "roles stand on the fields of the row: `#[queue(id)]`",
         ),
-        (
-            &["table", "row"],
-            "the row type stands first, without a key",
-        ),
+        (&["table", "row"], "the row type stands first, without a key"),
         (&["name"], "a subscriber is called as its function"),
     ],
 };
@@ -192,10 +132,7 @@ pub(crate) const DECODE_FAILURES: Vocabulary = Vocabulary {
     known: &["drop", "retry", "retry_after", "dead_letter"],
     not_yet: &[],
     synonyms: &[
-        (
-            "drop",
-            &["ack", "skip", "ignore", "delete", "discard", "reject"],
-        ),
+        ("drop", &["ack", "skip", "ignore", "delete", "discard", "reject"]),
         ("retry", &["nack", "requeue", "again"]),
         ("retry_after", &["delay", "later", "backoff"]),
         ("dead_letter", &["dlq", "dead", "fail", "dead_letter_queue"]),

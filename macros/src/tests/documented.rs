@@ -6,16 +6,10 @@ use crate::{queue_table, subscriber};
 
 /// The code blocks of the public documentation.
 fn documented() -> Vec<String> {
-    let lines: Vec<&str> = include_str!("../lib.rs")
-        .lines()
-        .filter_map(|line| line.strip_prefix("///"))
-        .collect();
+    let lines: Vec<&str> =
+        include_str!("../lib.rs").lines().filter_map(|line| line.strip_prefix("///")).collect();
     let blocks = lines.split(|line| line.trim().starts_with("```"));
-    blocks
-        .skip(1)
-        .step_by(2)
-        .map(|block| block.join("\n"))
-        .collect()
+    blocks.skip(1).step_by(2).map(|block| block.join("\n")).collect()
 }
 
 /// Takes the attribute `name` from the front of a function.

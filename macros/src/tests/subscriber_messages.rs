@@ -20,10 +20,7 @@ fn refuses_key(arguments: &str, at: &str, message: &str) {
 #[track_caller]
 fn accepts(arguments: &str, function: &str) {
     let mistakes = mistakes(arguments.parse().unwrap(), &function.parse().unwrap());
-    assert!(
-        mistakes.is_empty(),
-        "{mistakes:?} in {arguments} {function}"
-    );
+    assert!(mistakes.is_empty(), "{mistakes:?} in {arguments} {function}");
 }
 
 #[test]
@@ -31,10 +28,7 @@ fn every_mistake_has_its_message() {
     let arguments = r#"Job, grup = "a", workers = 0, lease = "30""#;
     let function = "fn send(email: &mut Email, other: &Email) {}";
     let lines = mistakes(arguments.parse().unwrap(), &function.parse().unwrap());
-    let firsts: Vec<&str> = lines
-        .iter()
-        .filter_map(|line| line.lines().next())
-        .collect();
+    let firsts: Vec<&str> = lines.iter().filter_map(|line| line.lines().next()).collect();
     assert_eq!(
         firsts,
         [
@@ -62,12 +56,7 @@ fn a_subscriber_names_its_row_first() {
     );
     for row in ["\"jobs\"", "&Job", "7"] {
         let at = row.replace('&', "& ");
-        refuses(
-            row,
-            SEND,
-            &at,
-            &format!("the row type is named by its path\n{help}"),
-        );
+        refuses(row, SEND, &at, &format!("the row type is named by its path\n{help}"));
     }
     accepts("EmailJob", SEND);
     accepts("crate::jobs::EmailJob, group = \"a\",", SEND);
@@ -78,10 +67,7 @@ fn an_unknown_key_names_what_was_meant() {
     let known = "`group`, `workers`, `poll_interval`, `lease`, `timeout`, `max_attempts`, \
         `dead_letter`, `on_error`, `on_decode_failure`";
     for (key, help) in [
-        (
-            "max_atempts",
-            "there is one with a similar name: `max_attempts`",
-        ),
+        ("max_atempts", "there is one with a similar name: `max_attempts`"),
         ("wokers", "there is one with a similar name: `workers`"),
         ("retries", "here it is called `max_attempts`"),
         ("visibility_timeout", "here it is called `lease`"),
@@ -96,10 +82,7 @@ fn an_unknown_key_names_what_was_meant() {
             "delay",
             "the handler chooses: `Outcome::retry_after(std::time::Duration::from_secs(60))`",
         ),
-        (
-            "attempt",
-            "roles stand on the fields of the row: `#[queue(id)]`",
-        ),
+        ("attempt", "roles stand on the fields of the row: `#[queue(id)]`"),
         ("colour", &format!("known here: {known}")),
     ] {
         let message = format!("unknown subscriber key `{key}`\nhelp: {help}");
@@ -122,12 +105,7 @@ fn what_is_not_there_yet_says_so_once() {
     let batch = "`batch` is not there yet\nhelp: remove it, and take one message: `message: &T`";
     refuses_key("batch = 100", "batch", batch);
     refuses_key("batch_size = 100", "batch_size", batch);
-    refuses(
-        "Job, batch = 100",
-        "async fn send(emails: &[Email]) {}",
-        "batch",
-        batch,
-    );
+    refuses("Job, batch = 100", "async fn send(emails: &[Email]) {}", "batch", batch);
     refuses(
         "Job",
         "async fn send(emails: &[Email]) {}",
@@ -139,12 +117,7 @@ fn what_is_not_there_yet_says_so_once() {
         help: remove it, and write through a pool: `pool: State<Pool>`";
     refuses_key("transactional", "transactional", transactional);
     let function = "async fn send(email: &Email, tx: Tx<'_, Postgres>) {}";
-    refuses(
-        "Job, transactional",
-        function,
-        "transactional",
-        transactional,
-    );
+    refuses("Job, transactional", function, "transactional", transactional);
     refuses(
         "Job",
         function,
@@ -172,11 +145,7 @@ fn a_count_is_a_whole_number() {
         let message = format!("{sentence}\nhelp: write `workers = 16`");
         refuses_key(&format!("workers = {value}"), value, &message);
     }
-    refuses_key(
-        "workers",
-        "workers",
-        "`workers` needs a value\nhelp: write `workers = 16`",
-    );
+    refuses_key("workers", "workers", "`workers` needs a value\nhelp: write `workers = 16`");
     accepts("Job, workers = 16", SEND);
     accepts("Job, workers = 1_024", SEND);
 }
@@ -188,42 +157,14 @@ fn a_duration_has_a_number_and_a_unit() {
         ("30", "`lease` takes a duration in quotes", "30s"),
         ("Duration", "`lease` takes a duration in quotes", "30s"),
         ("\"45\"", "`45` has no unit", "45s"),
-        (
-            "\"45 sec\"",
-            &format!("unknown unit `sec` in `45 sec`: {units}"),
-            "45s",
-        ),
-        (
-            "\"5 minutes\"",
-            &format!("unknown unit `minutes` in `5 minutes`: {units}"),
-            "5m",
-        ),
-        (
-            "\"5d\"",
-            &format!("unknown unit `d` in `5d`: {units}"),
-            "30s",
-        ),
-        (
-            "\"1.5s\"",
-            "`1.5s` is not a whole number of its unit",
-            "30s",
-        ),
-        (
-            "\"soon\"",
-            "`soon` is not a duration, which is a whole number and a unit",
-            "30s",
-        ),
-        (
-            "\"\"",
-            "`` is not a duration, which is a whole number and a unit",
-            "30s",
-        ),
+        ("\"45 sec\"", &format!("unknown unit `sec` in `45 sec`: {units}"), "45s"),
+        ("\"5 minutes\"", &format!("unknown unit `minutes` in `5 minutes`: {units}"), "5m"),
+        ("\"5d\"", &format!("unknown unit `d` in `5d`: {units}"), "30s"),
+        ("\"1.5s\"", "`1.5s` is not a whole number of its unit", "30s"),
+        ("\"soon\"", "`soon` is not a duration, which is a whole number and a unit", "30s"),
+        ("\"\"", "`` is not a duration, which is a whole number and a unit", "30s"),
         ("\"0s\"", "`lease` must be longer than zero", "30s"),
-        (
-            "\"9999999999h\"",
-            "`9999999999h` is longer than a hundred years",
-            "30s",
-        ),
+        ("\"9999999999h\"", "`9999999999h` is longer than a hundred years", "30s"),
         (
             "\"99999999999999999999s\"",
             "`99999999999999999999s` is longer than a hundred years",
@@ -272,36 +213,17 @@ fn a_cap_and_a_dead_letter_stand_together() {
         "0",
         "`max_attempts` must be at least 1\nhelp: write `max_attempts = 5`",
     );
-    accepts(
-        "Job, group = \"welcome\", max_attempts = 5, dead_letter(group = \"failed\")",
-        SEND,
-    );
+    accepts("Job, group = \"welcome\", max_attempts = 5, dead_letter(group = \"failed\")", SEND);
 }
 
 #[test]
 fn a_dead_letter_names_its_group() {
     let help = "help: write `dead_letter(group = \"failed\")`";
     for (written, at, sentence) in [
-        (
-            "dead_letter",
-            "dead_letter",
-            "`dead_letter` does not say where rows go",
-        ),
-        (
-            "dead_letter()",
-            "dead_letter",
-            "`dead_letter` does not say where rows go",
-        ),
-        (
-            "dead_letter = \"f\"",
-            "\"f\"",
-            "`dead_letter` takes its place in parentheses",
-        ),
-        (
-            "dead_letter(\"f\")",
-            "\"f\"",
-            "`dead_letter` names its place by a key",
-        ),
+        ("dead_letter", "dead_letter", "`dead_letter` does not say where rows go"),
+        ("dead_letter()", "dead_letter", "`dead_letter` does not say where rows go"),
+        ("dead_letter = \"f\"", "\"f\"", "`dead_letter` takes its place in parentheses"),
+        ("dead_letter(\"f\")", "\"f\"", "`dead_letter` names its place by a key"),
     ] {
         let arguments = format!("group = \"a\", max_attempts = 5, {written}");
         refuses_key(&arguments, at, &format!("{sentence}\n{help}"));
@@ -320,27 +242,15 @@ fn an_undecodable_row_has_an_answer() {
     let word = "`on_decode_failure` takes a word, without quotes";
     let long = "`retry_after` does not say how long";
     for (value, at, message) in [
-        (
-            "\"retry\"",
-            "\"retry\"",
-            format!("{word}\n{write} retry`\n{known}"),
-        ),
+        ("\"retry\"", "\"retry\"", format!("{word}\n{write} retry`\n{known}")),
         ("7", "7", format!("{word}\n{write} drop`\n{known}")),
-        (
-            "retry_after",
-            "retry_after",
-            format!("{long}\n{write} retry_after(\"60s\")`"),
-        ),
+        ("retry_after", "retry_after", format!("{long}\n{write} retry_after(\"60s\")`")),
         (
             "retry_after(90)",
             "90",
             format!("`retry_after` takes a duration in quotes\n{write} retry_after(\"90s\")`"),
         ),
-        (
-            "drop(1)",
-            "(1)",
-            format!("`drop` takes no value\n{write} drop`"),
-        ),
+        ("drop(1)", "(1)", format!("`drop` takes no value\n{write} drop`")),
         (
             "dorp",
             "dorp",
@@ -387,17 +297,9 @@ fn on_error_is_a_function_that_has_something_to_do() {
     let nothing = "`on_error` has nothing to do: `send` returns no error\n\
         help: return `Result<(), Error>`, or remove `on_error`";
     refuses_key("on_error = settle", "on_error", nothing);
-    refuses(
-        "Job, on_error = settle",
-        "async fn send() {}",
-        "on_error",
-        nothing,
-    );
+    refuses("Job, on_error = settle", "async fn send() {}", "on_error", nothing);
     accepts("Job, on_error = settle", fallible);
-    accepts(
-        "Job, on_error = crate::errors::settle::<Error, Other>",
-        fallible,
-    );
+    accepts("Job, on_error = crate::errors::settle::<Error, Other>", fallible);
 }
 
 #[test]
@@ -467,11 +369,7 @@ fn a_message_is_one_owned_value() {
             "'static",
             "the message is borrowed for one call, and has no named lifetime\nhelp: write `&Email`",
         ),
-        (
-            "email: &str",
-            "str",
-            "a message owns its text\nhelp: write `&String`",
-        ),
+        ("email: &str", "str", "a message owns its text\nhelp: write `&String`"),
         (
             "email: &dyn Mail",
             "dyn Mail",
@@ -491,12 +389,7 @@ fn a_message_is_one_owned_value() {
              help: take one by reference, and the extractors by value: `Ctx<keys::Attempt>`",
         ),
     ] {
-        refuses(
-            "Job",
-            &format!("async fn send({argument}) {{}}"),
-            at,
-            message,
-        );
+        refuses("Job", &format!("async fn send({argument}) {{}}"), at, message);
     }
     accepts("Job", "async fn send(email: &Email) {}");
     accepts("Job", "async fn send(call: &Box<dyn Fn(&str)>) {}");
@@ -522,15 +415,7 @@ fn an_extractor_is_one_owned_value() {
              help: write the function twice, each with its own `#[cfg(..)]`",
         ),
     ] {
-        refuses(
-            "Job",
-            &format!("async fn send({argument}) {{}}"),
-            at,
-            message,
-        );
+        refuses("Job", &format!("async fn send({argument}) {{}}"), at, message);
     }
-    accepts(
-        "Job",
-        "async fn send(state: State<&'static str>, f: State<fn(&str) -> bool>) {}",
-    );
+    accepts("Job", "async fn send(state: State<&'static str>, f: State<fn(&str) -> bool>) {}");
 }

@@ -6,11 +6,7 @@ use crate::queue_table::mistakes;
 #[track_caller]
 fn refuses(declaration: &str, at: &str, message: &str) {
     let expected = vec![format!("{at} -> {message}")];
-    assert_eq!(
-        mistakes(declaration.parse().unwrap()),
-        expected,
-        "{declaration}"
-    );
+    assert_eq!(mistakes(declaration.parse().unwrap()), expected, "{declaration}");
 }
 
 #[track_caller]
@@ -47,10 +43,7 @@ fn every_mistake_has_its_message() {
         struct Job { #[queue(id)] id: i64, #[queue(atempt)] attempt: i32, #[queue(id)] other: i64 }
     "#;
     let lines = mistakes(declaration.parse().unwrap());
-    let firsts: Vec<&str> = lines
-        .iter()
-        .filter_map(|line| line.lines().next())
-        .collect();
+    let firsts: Vec<&str> = lines.iter().filter_map(|line| line.lines().next()).collect();
     assert_eq!(
         firsts,
         [
@@ -66,11 +59,7 @@ fn every_mistake_has_its_message() {
 fn a_table_has_a_name() {
     let unnamed = "struct EmailJob { #[queue(id)] id: i64, #[queue(locked_until)] u: Option<T> }";
     let help = "help: add `#[queue_table(name = \"email_jobs\")]`";
-    refuses(
-        unnamed,
-        "EmailJob",
-        &format!("`EmailJob` does not name its table\n{help}"),
-    );
+    refuses(unnamed, "EmailJob", &format!("`EmailJob` does not name its table\n{help}"));
     accepts(&format!("#[queue_table(name = \"email_jobs\")] {unnamed}"));
 
     let help = "help: write `name = \"jobs\"`";
@@ -80,11 +69,7 @@ fn a_table_has_a_name() {
         ("name = jobs", "jobs", "`name` takes a text in quotes"),
         ("name = 7", "7", "`name` takes a text in quotes"),
         ("name = \"\"", "\"\"", "`name` is empty"),
-        (
-            "name(\"jobs\")",
-            "(\"jobs\")",
-            "`name` takes its value after `=`",
-        ),
+        ("name(\"jobs\")", "(\"jobs\")", "`name` takes its value after `=`"),
         ("name \"jobs\"", "\"jobs\"", "`=` is missing after `name`"),
     ] {
         refuses(&keyed(keys), at, &format!("{sentence}\n{help}"));
@@ -111,11 +96,7 @@ fn the_attribute_has_its_form() {
         refuses(&declaration, "queue_table", &format!("{sentence}\n{help}"));
     }
     let sentence = "`queue_table` does not know what this stands for";
-    refuses(
-        &keyed("\"jobs\""),
-        "\"jobs\"",
-        &format!("{sentence}\n{help}"),
-    );
+    refuses(&keyed("\"jobs\""), "\"jobs\"", &format!("{sentence}\n{help}"));
     refuses(
         &with("#[queue] more: i64"),
         "queue",
@@ -127,41 +108,19 @@ fn the_attribute_has_its_form() {
 #[test]
 fn an_unknown_key_names_what_was_meant() {
     for (key, message) in [
-        (
-            "nam",
-            "unknown table key `nam`\nhelp: there is one with a similar name: `name`",
-        ),
-        (
-            "table",
-            "unknown table key `table`\nhelp: here it is called `name`",
-        ),
-        (
-            "queue",
-            "unknown table key `queue`\nhelp: here it is called `name`",
-        ),
-        (
-            "namespace",
-            "unknown table key `namespace`\nhelp: here it is called `schema`",
-        ),
-        (
-            "id",
-            "unknown table key `id`\nhelp: roles stand on fields: `#[queue(id)]`",
-        ),
+        ("nam", "unknown table key `nam`\nhelp: there is one with a similar name: `name`"),
+        ("table", "unknown table key `table`\nhelp: here it is called `name`"),
+        ("queue", "unknown table key `queue`\nhelp: here it is called `name`"),
+        ("namespace", "unknown table key `namespace`\nhelp: here it is called `schema`"),
+        ("id", "unknown table key `id`\nhelp: roles stand on fields: `#[queue(id)]`"),
         (
             "visibility_timeout",
             "unknown table key `visibility_timeout`\n\
              help: a subscriber sets it: `lease = \"30s\"`",
         ),
-        (
-            "colour",
-            "unknown table key `colour`\nhelp: known here: `name`, `schema`",
-        ),
+        ("colour", "unknown table key `colour`\nhelp: known here: `name`, `schema`"),
     ] {
-        refuses(
-            &keyed(&format!("name = \"jobs\", {key} = \"x\"")),
-            key,
-            message,
-        );
+        refuses(&keyed(&format!("name = \"jobs\", {key} = \"x\"")), key, message);
     }
     for key in ["advisory_lock", "advisory_lok"] {
         refuses(
@@ -182,34 +141,16 @@ fn an_unknown_role_names_what_was_meant() {
             "atempt",
             "unknown column role `atempt`\nhelp: there is one with a similar name: `attempt`",
         ),
-        (
-            "idd",
-            "unknown column role `idd`\nhelp: there is one with a similar name: `id`",
-        ),
-        (
-            "retries",
-            "unknown column role `retries`\nhelp: here it is called `attempt`",
-        ),
-        (
-            "delay",
-            "unknown column role `delay`\nhelp: here it is called `retry_after`",
-        ),
-        (
-            "backoff",
-            "unknown column role `backoff`\nhelp: here it is called `retry_after`",
-        ),
+        ("idd", "unknown column role `idd`\nhelp: there is one with a similar name: `id`"),
+        ("retries", "unknown column role `retries`\nhelp: here it is called `attempt`"),
+        ("delay", "unknown column role `delay`\nhelp: here it is called `retry_after`"),
+        ("backoff", "unknown column role `backoff`\nhelp: here it is called `retry_after`"),
         (
             "visibility_timeout",
             "unknown column role `visibility_timeout`\nhelp: here it is called `locked_until`",
         ),
-        (
-            "queue",
-            "unknown column role `queue`\nhelp: here it is called `group`",
-        ),
-        (
-            "body",
-            "unknown column role `body`\nhelp: here it is called `payload`",
-        ),
+        ("queue", "unknown column role `queue`\nhelp: here it is called `group`"),
+        ("body", "unknown column role `body`\nhelp: here it is called `payload`"),
         (
             "concurrency",
             "unknown column role `concurrency`\nhelp: a subscriber sets it: `workers = 16`",
@@ -256,9 +197,7 @@ fn a_role_takes_no_value() {
         "a type for the payload is not there yet\n\
          help: write `#[queue(payload)]`; a `Json<..>` field ties its type to the table",
     );
-    accepts(&with(
-        "#[queue(attempt)] n: i32, #[queue(payload)] payload: Json<Email>",
-    ));
+    accepts(&with("#[queue(attempt)] n: i32, #[queue(payload)] payload: Json<Email>"));
 }
 
 #[test]
@@ -271,11 +210,7 @@ fn a_role_marks_one_column_and_a_column_has_one_role() {
     let help = "help: keep `#[queue(attempt)]` or `#[queue(group)]`";
     let message = format!("`n` cannot be both `attempt` and `group`\n{help}");
     refuses(&with("#[queue(attempt, group)] n: i32"), "group", &message);
-    refuses(
-        &with("#[queue(attempt)] #[queue(group)] n: i32"),
-        "group",
-        &message,
-    );
+    refuses(&with("#[queue(attempt)] #[queue(group)] n: i32"), "group", &message);
     refuses(
         &with("#[queue(attempt, attempt)] n: i32"),
         "attempt",
@@ -331,9 +266,7 @@ fn a_table_is_a_lease_table() {
         "Job",
         &format!("{sentence}\nhelp: add `#[queue(locked_until)]` to the field `locked_until`"),
     );
-    accepts(&table(
-        "#[queue(locked_until)] locked_until: Option<chrono::DateTime<chrono::Utc>>",
-    ));
+    accepts(&table("#[queue(locked_until)] locked_until: Option<chrono::DateTime<chrono::Utc>>"));
 }
 
 #[test]
@@ -348,21 +281,15 @@ fn a_table_is_a_struct_with_named_fields() {
         ("enum Job { A }", "enum", &a_struct),
         ("union Job { a: i64 }", "union", &a_struct),
     ] {
-        refuses(
-            &format!("#[queue_table(name = \"jobs\")] {item}"),
-            at,
-            message,
-        );
+        refuses(&format!("#[queue_table(name = \"jobs\")] {item}"), at, message);
     }
 }
 
 #[test]
 fn a_table_is_not_generic() {
-    for (generics, at) in [
-        ("<T>", "< T >"),
-        ("<'a>", "< 'a >"),
-        ("<const N: usize>", "< const N : usize >"),
-    ] {
+    for (generics, at) in
+        [("<T>", "< T >"), ("<'a>", "< 'a >"), ("<const N: usize>", "< const N : usize >")]
+    {
         refuses(
             &with("").replace("struct Job", &format!("struct Job{generics}")),
             at,
@@ -394,9 +321,7 @@ fn a_column_has_one_name_and_one_type() {
          help: rename the field: `#[sqlx(rename = \"Account\")] other_name`\n\
          note: both would be the constant `ACCOUNT`",
     );
-    accepts(&with(
-        "account: i64, #[sqlx(rename = \"Account\")] other_name: i64",
-    ));
+    accepts(&with("account: i64, #[sqlx(rename = \"Account\")] other_name: i64"));
     refuses(
         &with("#[sqlx(rename = \"\")] a: i64"),
         "\"\"",
@@ -429,7 +354,5 @@ fn sqlx_fills_a_field_from_its_column() {
         "attempt",
         "`attempt` is a column, and sqlx skips this field\nhelp: remove `#[sqlx(skip)]`",
     );
-    accepts(&with(
-        "#[sqlx(default)] a: i64, #[sqlx(skip)] b: i64, c: sqlx::types::Json<Address>",
-    ));
+    accepts(&with("#[sqlx(default)] a: i64, #[sqlx(skip)] b: i64, c: sqlx::types::Json<Address>"));
 }

@@ -26,9 +26,7 @@ fn prefixes(tokens: TokenStream) -> Vec<TokenStream> {
 
 fn prefixes_within(group: &Group) -> impl Iterator<Item = TokenTree> {
     let delimiter = group.delimiter();
-    prefixes(group.stream())
-        .into_iter()
-        .map(move |inner| Group::new(delimiter, inner).into())
+    prefixes(group.stream()).into_iter().map(move |inner| Group::new(delimiter, inner).into())
 }
 
 #[test]
