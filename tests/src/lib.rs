@@ -10,6 +10,7 @@ pub mod conformance;
 pub mod database;
 pub mod eventually;
 pub mod proxy;
+pub mod queue;
 pub mod source;
 pub mod stands;
 pub mod sweep_list;

@@ -55,8 +55,8 @@ impl Buffer {
     fn limit(&self, claim: Claim, handler_time: Duration) -> usize {
         let wait = MAX_WAIT.min(self.lease / 4).as_nanos();
         let by_time = match handler_time.as_nanos() {
-            // Nothing has finished yet; the first claim was what the free workers could take.
-            0 => self.workers,
+            // Nothing has finished yet: nobody knows how long a row would wait.
+            0 => 0,
             time => usize::try_from(wait / time).unwrap_or(MAX_ROWS).saturating_mul(self.workers),
         };
         let by_bytes = match claim.bytes / claim.rows {
@@ -88,6 +88,13 @@ mod tests {
         });
         let sizes: Vec<_> = sizes.take(6).collect();
         assert_eq!(sizes, [32, 64, 128, 256, 500, 500]);
+    }
+
+    #[test]
+    fn it_stays_empty_until_a_handler_has_finished() {
+        let mut buffer = Buffer::new(8, LEASE, true);
+        buffer.learn(claim(8), Duration::ZERO);
+        assert_eq!(buffer.size(), 0);
     }
 
     #[test]

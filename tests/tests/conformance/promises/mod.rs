@@ -9,13 +9,21 @@ use queue_table_tests::queue::{Job, Script, Task, create_tables, scripted};
 use super::Database;
 
 mod attempts;
+mod leases;
 mod outcomes;
+mod services;
 
 /// The trials of every module.
 pub(crate) fn trials(
     stands: &queue_table_tests::stands::Stands,
 ) -> Vec<queue_table_tests::conformance::Trial> {
-    [attempts::trials(stands), outcomes::trials(stands)].into_iter().flatten().collect()
+    let modules = [
+        attempts::trials(stands),
+        leases::trials(stands),
+        outcomes::trials(stands),
+        services::trials(stands),
+    ];
+    modules.into_iter().flatten().collect()
 }
 
 /// A broker on the test's database.

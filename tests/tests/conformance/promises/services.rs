@@ -1,0 +1,222 @@
+//! How services start, drain and end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use queue_table::prelude::*;
+use queue_table::{Error, SqlxBrokerError};
+use queue_table_tests::conformance;
+use queue_table_tests::database::TestDb;
+use queue_table_tests::eventually::eventually;
+use queue_table_tests::queue::{
+    Job, Script, Task, create_tables, scripted, scripted_bare, scripted_kept,
+};
+use tokio::sync::Semaphore;
+
+use super::{Database, broker, publish};
+
+conformance![
+    Database:
+    everything_that_is_missing_is_found_at_once,
+    a_state_that_is_missing_is_named_before_anything_starts,
+    a_second_subscription_to_a_group_is_refused,
+    a_dead_letter_group_is_not_the_own_one,
+    rows_that_nobody_started_are_given_back,
+    a_handler_within_the_drain_timeout_ends,
+    a_handler_past_the_drain_timeout_is_aborted_and_its_row_given_back,
+    a_dropped_service_gives_its_rows_back,
+    a_table_that_is_dropped_ends_the_subscription_and_the_service,
+    a_subscription_works_with_one_connection,
+    a_shared_pool_works_and_stays_open,
+];
+
+async fn everything_that_is_missing_is_found_at_once(db: TestDb<Database>) {
+    db.execute("CREATE TABLE jobs (id bigint PRIMARY KEY, kind text, payload text)").await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script).with_broker(broker(&db), |b| {
+        b.mount(scripted);
+        b.mount(scripted_bare);
+    });
+    let error = service.start().await.unwrap_err();
+    let text = error.to_string();
+    let Error::StartUp { errors, .. } = error else { panic!("{error}") };
+    assert_eq!(errors.len(), 2, "one for each subscription");
+    for column in ["attempt", "retry_after", "locked_until", "last_error", "note"] {
+        assert!(text.contains(&format!("the column `{column}`")), "{column} in {text}");
+    }
+    assert!(text.contains("the table `bare_jobs` does not exist"), "{text}");
+    assert!(text.contains("`scripted`") && text.contains("`scripted_bare`"), "{text}");
+}
+
+async fn a_state_that_is_missing_is_named_before_anything_starts(db: TestDb<Database>) {
+    create_tables(&db).await;
+    let service = Service::new("test").with_broker(broker(&db), |b| {
+        b.mount(scripted);
+    });
+    let error = service.start().await.unwrap_err().to_string();
+    assert!(error.contains("`scripted` takes `State<") && error.contains("Script>`"), "{error}");
+    assert!(error.contains(".state(..)"), "{error}");
+}
+
+async fn a_second_subscription_to_a_group_is_refused(db: TestDb<Database>) {
+    create_tables(&db).await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script).with_broker(broker(&db), |b| {
+        b.mount(scripted);
+        b.mount(scripted.group("other"));
+        b.mount(scripted.workers(2));
+    });
+    let Error::StartUp { errors, .. } = service.start().await.unwrap_err() else { panic!() };
+    assert!(matches!(&errors[..], [SqlxBrokerError::AlreadySubscribed { .. }]), "{errors:?}");
+}
+
+async fn a_dead_letter_group_is_not_the_own_one(db: TestDb<Database>) {
+    create_tables(&db).await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script).with_broker(broker(&db), |b| {
+        b.mount(scripted.max_attempts(3).dead_letter_group("work"));
+    });
+    let error = service.start().await.unwrap_err().to_string();
+    assert!(error.contains("the subscription's own group"), "{error}");
+}
+
+/// Rows, their counts, and whether somebody has them.
+async fn rows(db: &TestDb<Database>) -> Vec<(i64, i64, bool)> {
+    let now = <Database as queue_table_tests::database::Db>::now_plus(0);
+    let rows: Vec<(i64, i64, i64)> = db
+        .rows(format!(
+            "SELECT id, attempt, CASE WHEN locked_until > {now} THEN 1 ELSE 0 END \
+             FROM jobs ORDER BY id"
+        ))
+        .await;
+    rows.into_iter().map(|(id, attempt, leased)| (id, attempt, leased == 1)).collect()
+}
+
+async fn rows_that_nobody_started_are_given_back(db: TestDb<Database>) {
+    create_tables(&db).await;
+    let gate = Arc::new(Semaphore::new(0));
+    // Quick rows let the buffer grow; the slow one at the end leaves rows in it.
+    let held = Arc::clone(&gate);
+    let script = Script::new(move |seen| {
+        let gate = Arc::clone(&held);
+        async move {
+            if seen.n > 100 {
+                gate.acquire().await.unwrap().forget();
+            }
+            Outcome::ack()
+        }
+    });
+    publish(&db, 160).await;
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(scripted.workers(4));
+    });
+    let running = service.drain_timeout(Duration::from_secs(10)).start().await.unwrap();
+    let buffered = async || {
+        let leased = rows(&db).await.iter().filter(|(.., leased)| *leased).count();
+        leased > 4 && script.seen().iter().filter(|(n, _)| *n > 100).count() == 4
+    };
+    eventually("all workers are busy, and more rows are leased", buffered).await;
+    let shutdown = tokio::spawn(running.shutdown());
+    eventually("only the rows in work are leased", async || {
+        rows(&db).await.iter().filter(|(.., leased)| *leased).count() == 4
+    })
+    .await;
+    gate.add_permits(1000);
+    shutdown.await.unwrap().unwrap();
+    let left = rows(&db).await;
+    assert_eq!(left.len(), 56, "four of the slow ones were acked");
+    assert!(left.iter().all(|(_, attempt, leased)| *attempt == 1 && !leased), "{left:?}");
+}
+
+async fn a_handler_within_the_drain_timeout_ends(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 1).await;
+    let gate = Arc::new(Semaphore::new(0));
+    let held = Arc::clone(&gate);
+    let script = Script::new(move |_| {
+        let gate = Arc::clone(&held);
+        async move {
+            gate.acquire().await.unwrap().forget();
+            Outcome::ack()
+        }
+    });
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(scripted);
+    });
+    let running = service.drain_timeout(Duration::from_secs(20)).start().await.unwrap();
+    eventually("the delivery", async || script.seen().len() == 1).await;
+    let shutdown = tokio::spawn(running.shutdown());
+    gate.add_permits(1);
+    shutdown.await.unwrap().unwrap();
+    assert_eq!(rows(&db).await, []);
+}
+
+async fn a_handler_past_the_drain_timeout_is_aborted_and_its_row_given_back(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 1).await;
+    let script = Script::new(async |_| std::future::pending().await);
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(scripted);
+    });
+    let running = service.drain_timeout(Duration::from_millis(100)).start().await.unwrap();
+    eventually("the delivery", async || script.seen().len() == 1).await;
+    running.shutdown().await.unwrap();
+    assert_eq!(rows(&db).await, [(1, 1, false)], "with the count that it had");
+}
+
+async fn a_dropped_service_gives_its_rows_back(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 1).await;
+    let script = Script::new(async |_| std::future::pending().await);
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(scripted);
+    });
+    let running = service.start().await.unwrap();
+    eventually("the delivery", async || script.seen().len() == 1).await;
+    drop(running);
+    eventually("the row is given back", async || rows(&db).await == [(1, 1, false)]).await;
+}
+
+async fn a_table_that_is_dropped_ends_the_subscription_and_the_service(db: TestDb<Database>) {
+    create_tables(&db).await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script).with_broker(broker(&db), |b| {
+        b.mount(scripted);
+        b.mount(scripted_kept);
+    });
+    let mut running = service.start().await.unwrap();
+    db.execute("DROP TABLE jobs").await;
+    let error = running.stopped().await.unwrap_err();
+    let Error::Subscription { source: SqlxBrokerError::Ended { subscription, .. }, .. } = error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!(subscription, "scripted");
+}
+
+async fn a_subscription_works_with_one_connection(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 200).await;
+    let script = Script::always(Outcome::ack());
+    let one = broker(&db).connection_limit(1);
+    let service = Service::new("test").state(script).with_broker(one, |b| {
+        b.mount(scripted.lease(Duration::from_millis(300)));
+    });
+    let running = service.start().await.unwrap();
+    eventually("no row is left", async || rows(&db).await.is_empty()).await;
+    running.shutdown().await.unwrap();
+}
+
+async fn a_shared_pool_works_and_stays_open(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 50).await;
+    let script = Script::always(Outcome::ack());
+    let shared = SqlxBroker::<Database, _>::new(db.pool().clone());
+    let service = Service::new("test").state(script).with_broker(shared, |b| {
+        b.mount(scripted);
+    });
+    let running = service.start().await.unwrap();
+    eventually("no row is left", async || rows(&db).await.is_empty()).await;
+    running.shutdown().await.unwrap();
+    Job::message(&Task { n: 1 }).group("work").insert(db.pool()).await.unwrap();
+}
