@@ -12,19 +12,24 @@ type Args = <Postgres as sqlx::Database>::Arguments;
 
 /// The settings that the queue relies on, and their values before.
 ///
-/// READ COMMITTED, because SKIP LOCKED at a higher level fails instead of skipping; and a limit on
-/// statements, because closing a socket does not end the statement that it waited for.
+/// READ COMMITTED, because SKIP LOCKED at a higher level fails instead of skipping. A limit on
+/// statements, because closing a socket does not end the statement that it waited for. And no plan
+/// that reads the whole table: plans are kept, and one from when the queue was empty would be used
+/// for millions of rows until the next ANALYZE.
 const ENTER: &str = "SELECT current_setting('default_transaction_isolation'), \
-     current_setting('statement_timeout'), \
+     current_setting('statement_timeout'), current_setting('enable_seqscan'), \
+     current_setting('enable_bitmapscan'), \
      set_config('default_transaction_isolation', 'read committed', false), \
-     set_config('statement_timeout', '10s', false)";
+     set_config('statement_timeout', '10s', false), set_config('enable_seqscan', 'off', false), \
+     set_config('enable_bitmapscan', 'off', false)";
 
 const LEAVE: &str = "SELECT set_config('default_transaction_isolation', $1, false), \
-     set_config('statement_timeout', $2, false)";
+     set_config('statement_timeout', $2, false), set_config('enable_seqscan', $3, false), \
+     set_config('enable_bitmapscan', $4, false)";
 
 impl Backend for Postgres {
     type Dialect = dialect::Postgres;
-    type Session = (String, String);
+    type Session = [String; 4];
 
     const ONE_WRITER: bool = false;
     const INTERRUPTIBLE: bool = true;
@@ -56,16 +61,18 @@ impl Backend for Postgres {
         connection.prepare_with(sql, types).await.map(drop)
     }
 
-    async fn enter(connection: &mut sqlx::PgConnection) -> sqlx::Result<(String, String)> {
+    async fn enter(connection: &mut sqlx::PgConnection) -> sqlx::Result<[String; 4]> {
         let row = sqlx::query(ENTER.into_sql_str()).fetch_one(connection).await?;
-        Ok((row.try_get(0)?, row.try_get(1)?))
+        Ok([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?])
     }
 
     async fn leave(
         connection: &mut sqlx::PgConnection,
-        (isolation, timeout): (String, String),
+        session: [String; 4],
     ) -> sqlx::Result<()> {
-        let query = sqlx::query(LEAVE.into_sql_str()).bind(isolation).bind(timeout);
+        let query = session.into_iter().fold(sqlx::query(LEAVE.into_sql_str()), |query, setting| {
+            query.bind(setting)
+        });
         connection.execute(query).await.map(drop)
     }
 

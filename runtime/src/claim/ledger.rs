@@ -113,7 +113,7 @@ pub struct Ledger<Id, Row> {
     handler_time: Duration,
 }
 
-impl<Id: Clone, Row> Ledger<Id, Row> {
+impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
     /// An empty ledger of a table whose leases are written as `form`.
     #[must_use]
     pub fn new(form: TimeForm) -> Self {
@@ -317,7 +317,9 @@ impl<Id: Clone, Row> Ledger<Id, Row> {
         event.map(|event| self.batch(event, again))
     }
 
-    fn batch(&mut self, event: Event, keys: Vec<Key>) -> Batch<Id> {
+    fn batch(&mut self, event: Event, mut keys: Vec<Key>) -> Batch<Id> {
+        // In one order everywhere, so that two statements never wait for each other in a circle.
+        keys.sort_by(|a, b| self.entries[*a].id.cmp(&self.entries[*b].id));
         let mut rows = RowsOf::new(self.form);
         for &key in &keys {
             let entry = &mut self.entries[key];
@@ -355,15 +357,20 @@ impl<Id: Clone, Row> Ledger<Id, Row> {
     /// Takes every lease that must be renewed: one statement. Deliveries that are being settled are
     /// not in it.
     pub fn next_renewal(&mut self, max: usize, due: impl Fn(Instant) -> bool) -> Batch<Id> {
-        let mut keys = Vec::new();
+        let held = |entry: &Entry<Id, Row>| {
+            matches!(entry.state, State::Buffered | State::Running | State::Held)
+                && !entry.renewing
+                && !entry.lost
+                && due(entry.ends)
+        };
+        let held = self.entries.iter().filter(|(_, entry)| held(entry)).map(|(key, _)| key);
+        let mut keys: Vec<_> = held.take(max).collect();
+        keys.sort_by(|a, b| self.entries[*a].id.cmp(&self.entries[*b].id));
         let mut rows = RowsOf::new(self.form);
-        for (key, entry) in &mut self.entries {
-            let held = matches!(entry.state, State::Buffered | State::Running | State::Held);
-            if held && !entry.renewing && !entry.lost && due(entry.ends) && keys.len() < max {
-                entry.renewing = true;
-                keys.push(key);
-                rows.push(entry.id.clone(), entry.token, entry.attempt + 1);
-            }
+        for &key in &keys {
+            let entry = &mut self.entries[key];
+            entry.renewing = true;
+            rows.push(entry.id.clone(), entry.token, entry.attempt + 1);
         }
         Batch { event: None, keys, rows }
     }

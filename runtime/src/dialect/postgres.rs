@@ -74,25 +74,48 @@ fn due(retry_after: &TimeName, alias: &str) -> String {
     }
 }
 
-/// The rows of a statement over many, and the condition that their deliveries still own them.
-fn owned(table: &Names, more: &[(&str, &str)]) -> (String, String) {
+/// The deliveries of a statement over many rows, and the condition that they still own theirs.
+struct Owned {
+    /// `unnest(..)`, one array a value.
+    arrays: String,
+    /// The names of its columns.
+    columns: &'static str,
+    condition: String,
+}
+
+fn owned(table: &Names) -> Owned {
     let array = match table.locked_until.form {
         TimeForm::Native => "timestamptz[]",
         TimeForm::Micros => "bigint[]",
     };
-    let mut arrays = format!(":ids, :tokens::{array}");
-    let mut columns = "id, token".to_owned();
-    let mut condition = format!("c.{} = u.token", table.locked_until.name);
-    if let Some(attempt) = &table.attempt {
-        arrays.push_str(", :attempts::bigint[]");
-        columns.push_str(", attempt");
-        condition.push_str(&format!(" AND c.{} = u.attempt", attempt.name));
+    let lease = &table.locked_until.name;
+    match &table.attempt {
+        Some(attempt) => Owned {
+            arrays: format!("unnest(:ids, :tokens::{array}, :attempts::bigint[])"),
+            columns: "id, token, attempt",
+            condition: format!("c.{lease} = u.token AND c.{} = u.attempt", attempt.name),
+        },
+        None => Owned {
+            arrays: format!("unnest(:ids, :tokens::{array})"),
+            columns: "id, token",
+            condition: format!("c.{lease} = u.token"),
+        },
     }
-    for (array, column) in more {
-        arrays.push_str(&format!(", {array}"));
-        columns.push_str(&format!(", {column}"));
-    }
-    (format!("unnest({arrays})@ AS u({columns}"), condition)
+}
+
+/// The ids of the rows that their deliveries still own, locked with `strength`.
+///
+/// A locking subquery under LATERAL is never made a join, so the few ids always drive the plan: a
+/// plan that the server kept from when the table was empty would otherwise read all of it. A row
+/// that another session holds is left out, so that it cannot hold up the others.
+fn owned_ids(table: &Names, strength: &str) -> String {
+    let Names { table: t, id, .. } = table;
+    let Owned { arrays, columns, condition } = owned(table);
+    format!(
+        "ARRAY (\n  SELECT x.id\n  FROM {arrays} AS u({columns})\n  CROSS JOIN LATERAL (\n    \
+         SELECT c.{id} AS id\n    FROM {t} AS c\n    WHERE c.{id} = u.id AND {condition}\n    \
+         FOR {strength} SKIP LOCKED) AS x)"
+    )
 }
 
 const fn integer(count: Count) -> &'static str {
@@ -190,17 +213,16 @@ impl Dialect for Postgres {
         Some(Self::statement(name, &sql))
     }
 
-    // Rows are locked in the order of their ids, so that two settlements cannot deadlock, and a row
-    // that another session holds is left out, so that it cannot hold up the others.
     fn settle(&self, table: &Names, event: Event) -> Option<Many> {
         let Names { table: t, id, locked_until, .. } = table;
         let lease = &locked_until.name;
-        let mut more = Vec::new();
         let mut set = vec![format!("{lease} = NULL")];
-        let reason = |set: &mut Vec<String>, more: &mut Vec<_>| {
+        // What is different for each row is looked up by its id; a join could be planned badly.
+        let of_row = |array: &str| format!("({array})[array_position(:ids, j.{id})]");
+        let reason = |set: &mut Vec<String>| {
             if let Some(column) = &table.last_error {
-                more.push((":reasons::text[]", "reason"));
-                set.push(format!("{column} = coalesce(k.reason, j.{column})"));
+                let reason = of_row(":reasons::text[]");
+                set.push(format!("{column} = coalesce({reason}, j.{column})"));
             }
         };
         match event {
@@ -208,13 +230,12 @@ impl Dialect for Postgres {
                 Some(at) => set.push(format!("{} = {}", at.name, self.now(at.form))),
                 None => set.clear(),
             },
-            Event::Retry => reason(&mut set, &mut more),
+            Event::Retry => reason(&mut set),
             Event::RetryAfter => {
                 let retry_after = table.retry_after.as_ref()?;
-                more.push((":delays::bigint[]", "delay"));
-                let later = self.later(retry_after.form, "k.delay");
+                let later = self.later(retry_after.form, &of_row(":delays::bigint[]"));
                 set.push(format!("{} = {later}", retry_after.name));
-                reason(&mut set, &mut more);
+                reason(&mut set);
             }
             Event::DeadLetter => {
                 set.push(format!("{} = :dead_letter", table.group.as_ref()?));
@@ -225,7 +246,7 @@ impl Dialect for Postgres {
                     let due = if *nullable { "NULL".to_owned() } else { self.now(*form) };
                     set.push(format!("{name} = {due}"));
                 }
-                reason(&mut set, &mut more);
+                reason(&mut set);
             }
             Event::GiveBack => {
                 // Not null: a later claim must write a later token than this delivery had.
@@ -235,35 +256,24 @@ impl Dialect for Postgres {
                 }
             }
         }
-        let (rows, condition) = owned(table, &more);
-        let rows = rows.replace('@', "");
-        let carried: String = more.iter().map(|(_, column)| format!(", u.{column}")).collect();
-        let (strength, change) = match set.is_empty() {
-            true => ("UPDATE", format!("DELETE FROM {t} AS j\nUSING k")),
+        let (change, strength) = match set.is_empty() {
+            true => (format!("DELETE FROM {t} AS j"), "UPDATE"),
             false => {
-                let set = set.join(",\n  ");
-                ("NO KEY UPDATE", format!("UPDATE {t} AS j\nSET {set}\nFROM k"))
+                (format!("UPDATE {t} AS j\nSET {}", set.join(",\n  ")), "NO KEY UPDATE")
             }
         };
-        let sql = format!(
-            "WITH k AS MATERIALIZED (\n  SELECT c.{id} AS id{carried}\n  FROM {rows})\n  \
-             JOIN {t} AS c ON c.{id} = u.id AND {condition}\n  ORDER BY c.{id}\n  \
-             FOR {strength} OF c SKIP LOCKED)\n{change}\nWHERE j.{id} = k.id\nRETURNING j.{id}"
-        );
+        let ids = owned_ids(table, strength);
+        let sql = format!("{change}\nWHERE j.{id} = ANY ({ids})\nRETURNING j.{id}");
         Some(Self::many(event.name(), &sql))
     }
 
-    // SKIP LOCKED: a row that a claim or an admin holds for a moment must not let the others lapse.
     fn renew(&self, table: &Names) -> Many {
         let Names { table: t, id, locked_until, .. } = table;
-        let (rows, condition) = owned(table, &[]);
-        let rows = rows.replace('@', "");
         let lease = self.lease(locked_until);
         let name = &locked_until.name;
+        let ids = owned_ids(table, "NO KEY UPDATE");
         let sql = format!(
-            "UPDATE {t} AS j\nSET {name} = {lease}\nFROM (\n  SELECT c.{id} AS id\n  FROM {rows})\n  \
-             JOIN {t} AS c ON c.{id} = u.id AND {condition}\n  ORDER BY c.{id}\n  \
-             FOR NO KEY UPDATE OF c SKIP LOCKED) AS k\nWHERE j.{id} = k.id\n\
+            "UPDATE {t} AS j\nSET {name} = {lease}\nWHERE j.{id} = ANY ({ids})\n\
              RETURNING j.{id}, j.{name}"
         );
         Self::many("renew", &sql)
@@ -271,16 +281,22 @@ impl Dialect for Postgres {
 
     fn look(&self, table: &Names) -> Many {
         let Names { table: t, id, locked_until, .. } = table;
-        let (rows, condition) = owned(table, &[]);
-        let rows = rows.replace('@', " WITH ORDINALITY");
+        let Owned { arrays, columns, condition } = owned(table);
         let processed = match &table.processed_at {
             Some(at) => format!(" OR c.{} IS NOT NULL", at.name),
             None => String::new(),
         };
+        let mut read = vec![format!("r.{id}"), format!("r.{}", locked_until.name)];
+        read.extend(table.attempt.as_ref().map(|attempt| format!("r.{}", attempt.name)));
+        read.extend(table.processed_at.as_ref().map(|at| format!("r.{}", at.name)));
+        // The limit keeps the subquery from being made a join.
         let sql = format!(
             "SELECT u.n - 1,\n  CASE WHEN c.{id} IS NULL{processed} THEN 0 WHEN {condition} THEN 1 \
              ELSE 2 END::bigint,\n  CASE WHEN {now} < u.token THEN 1 ELSE 0 END::bigint,\n  \
-             c.{lease}\nFROM {rows}, n)\nLEFT JOIN {t} AS c ON c.{id} = u.id",
+             c.{lease}\nFROM {arrays} WITH ORDINALITY AS u({columns}, n)\n\
+             LEFT JOIN LATERAL (\n  SELECT {read}\n  FROM {t} AS r\n  WHERE r.{id} = u.id\n  \
+             LIMIT 1) AS c ON true",
+            read = read.join(", "),
             now = self.at_start(locked_until.form),
             lease = locked_until.name,
         );

@@ -144,6 +144,8 @@ impl Dialect for Sqlite {
         Some(Self::statement(name, &sql))
     }
 
+    // The ids are asked for twice: with statistics from when the table was nearly empty, SQLite would
+    // otherwise read all of `u` for each row of the table.
     fn settle(&self, table: &Names, event: Event) -> Option<Many> {
         let Names { table: t, id, locked_until, .. } = table;
         let lease = &locked_until.name;
@@ -203,7 +205,8 @@ impl Dialect for Sqlite {
         } else {
             format!(
                 "WITH u ({columns}) AS (VALUES :rows)\nUPDATE {t} AS j\nSET {set}\nFROM u\n\
-                 WHERE j.{id} = u.id AND {condition}\nRETURNING {id}",
+                 WHERE j.{id} = u.id AND {condition}\n  AND j.{id} IN (SELECT id FROM u)\n\
+                 RETURNING {id}",
                 set = set.join(",\n  "),
             )
         };
@@ -220,7 +223,8 @@ impl Dialect for Sqlite {
         let sql = format!(
             "WITH u ({columns}) AS (VALUES :rows)\nUPDATE {t} AS j\n\
              SET {name} = max(:until_{form}, u.next)\nFROM u\n\
-             WHERE j.{id} = u.id AND {condition}\nRETURNING {id}, {name}"
+             WHERE j.{id} = u.id AND {condition}\n  AND j.{id} IN (SELECT id FROM u)\n\
+             RETURNING {id}, {name}"
         );
         Self::many("renew", &sql, &values)
     }
