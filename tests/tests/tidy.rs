@@ -150,7 +150,7 @@ fn no_value_is_formatted_into_sql() {
     assert_none("SQL is written by the dialects, and values are bound", &found);
 }
 
-/// A line of a string that reads like a statement and has a placeholder of `format!`.
+/// A line that reads like a statement and has a placeholder of `format!`; strings span lines.
 fn formats_sql(line: &str) -> bool {
     let is_sql = [
         "SELECT ",
@@ -166,8 +166,7 @@ fn formats_sql(line: &str) -> bool {
         "VALUES ",
     ];
     let mut placeholders = line.split('{').skip(1);
-    line.contains('"')
-        && is_sql.iter().any(|words| line.contains(words))
+    is_sql.iter().any(|words| line.contains(words))
         && placeholders.any(|rest| {
             rest.starts_with(|c: char| c.is_lowercase() || c == '}' || c == ':' || c == '_')
         })
@@ -301,6 +300,7 @@ fn the_rules_find_what_they_look_for() {
     for (line, found) in [
         (r#"let sql = format!("UPDATE {table} SET a = {value}");"#, true),
         (r#"    "DELETE FROM jobs WHERE id = {}","#, true),
+        (r"    FROM jobs WHERE id = {id} \", true),
         (r#"sqlx::query("SELECT $1 FROM jobs WHERE id = $2")"#, false),
         (r#"let message = format!("the table `{table}` does not exist");"#, false),
         (r#"sqlx::query("SELECT '{\"a\": 1}'::json")"#, false),
