@@ -11,6 +11,7 @@ pub mod database;
 pub mod eventually;
 pub mod proxy;
 pub mod queue;
+pub mod shapes;
 pub mod source;
 pub mod stands;
 pub mod sweep_list;

@@ -229,20 +229,21 @@ impl Dialect for Sqlite {
         Self::many("renew", &sql, &values)
     }
 
+    // The name `u` is known in the inner SELECT only: a table can have it too.
     fn look(&self, table: &Names) -> Many {
         let Names { table: t, id, locked_until: TimeName { name: lease, form, .. }, .. } = table;
-        let Owned { values, columns, condition } =
-            owned(table, &[(RowValue::Ordinal, "n")], &[]);
+        let Owned { values, columns, condition } = owned(table, &[(RowValue::Ordinal, "n")], &[]);
         let processed = match &table.processed_at {
             Some(at) => format!(" OR j.{} IS NOT NULL", at.name),
             None => String::new(),
         };
         let form = suffix(*form);
         let sql = format!(
-            "WITH u ({columns}) AS (VALUES :rows)\nSELECT u.n,\n  CASE WHEN j.{id} IS NULL{processed} \
+            "SELECT u.n,\n  CASE WHEN j.{id} IS NULL{processed} \
              THEN 0 WHEN {condition} THEN 1 ELSE 2 END,\n  \
              CASE WHEN :now_{form} < u.token THEN 1 ELSE 0 END,\n  j.{lease}\n\
-             FROM u LEFT JOIN {t} AS j ON j.{id} = u.id"
+             FROM (WITH u ({columns}) AS (VALUES :rows) SELECT * FROM u) AS u\n\
+             LEFT JOIN {t} AS j ON j.{id} = u.id"
         );
         Self::many("look", &sql, &values)
     }

@@ -1,0 +1,4 @@
+-- $1 group: text, $2 delay in microseconds: bigint, $3 payload: bytea
+INSERT INTO "jobs" ("kind", "attempt", "retry_after", "payload")
+VALUES ($1, 1, clock_timestamp() + $2::bigint * interval '1 microsecond', $3)
+RETURNING "jobs"."id";

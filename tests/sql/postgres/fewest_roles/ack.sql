@@ -1,0 +1,11 @@
+-- $1 id of each row: text[], $2 token of each row: bigint[]
+DELETE FROM "jobs" AS j
+WHERE j."id" = ANY (ARRAY (
+  SELECT x.id
+  FROM unnest($1, $2::bigint[]) AS u(id, token)
+  CROSS JOIN LATERAL (
+    SELECT c."id" AS id
+    FROM "jobs" AS c
+    WHERE c."id" = u.id AND c."locked_until" = u.token
+    FOR UPDATE SKIP LOCKED) AS x))
+RETURNING j."id";

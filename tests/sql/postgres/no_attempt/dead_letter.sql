@@ -1,0 +1,14 @@
+-- $1 group of the dead letters: text, $2 id of each row: bigint[], $3 token of each row: timestamptz[]
+UPDATE "jobs" AS j
+SET "locked_until" = NULL,
+  "kind" = $1,
+  "retry_after" = clock_timestamp()
+WHERE j."id" = ANY (ARRAY (
+  SELECT x.id
+  FROM unnest($2, $3::timestamptz[]) AS u(id, token)
+  CROSS JOIN LATERAL (
+    SELECT c."id" AS id
+    FROM "jobs" AS c
+    WHERE c."id" = u.id AND c."locked_until" = u.token
+    FOR NO KEY UPDATE SKIP LOCKED) AS x))
+RETURNING j."id";

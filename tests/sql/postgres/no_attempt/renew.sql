@@ -1,0 +1,12 @@
+-- $1 lease in microseconds: bigint, $2 id of each row: bigint[], $3 token of each row: timestamptz[]
+UPDATE "jobs" AS j
+SET "locked_until" = greatest(clock_timestamp() + $1::bigint * interval '1 microsecond', j."locked_until" + interval '1 microsecond')
+WHERE j."id" = ANY (ARRAY (
+  SELECT x.id
+  FROM unnest($2, $3::timestamptz[]) AS u(id, token)
+  CROSS JOIN LATERAL (
+    SELECT c."id" AS id
+    FROM "jobs" AS c
+    WHERE c."id" = u.id AND c."locked_until" = u.token
+    FOR NO KEY UPDATE SKIP LOCKED) AS x))
+RETURNING j."id", j."locked_until";

@@ -1,0 +1,10 @@
+-- 4 x (id, token, stored count, now plus the delay in microseconds, reason or null)
+WITH u (id, token, attempt, due, reason) AS (VALUES (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?))
+UPDATE "u" AS j
+SET "reason" = NULL,
+  "attempt" = u.due,
+  "n" = coalesce(u.reason, j."n")
+FROM u
+WHERE j."token" = u.id AND j."reason" = u.token AND j."due" = u.attempt
+  AND j."token" IN (SELECT id FROM u)
+RETURNING "token";

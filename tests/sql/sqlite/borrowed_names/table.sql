@@ -1,0 +1,12 @@
+CREATE TABLE u (
+    token INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    due INTEGER NOT NULL DEFAULT 1,
+    attempt INTEGER,
+    reason INTEGER,
+    n TEXT,
+    next TEXT NOT NULL,
+    payload TEXT NOT NULL
+);
+
+CREATE INDEX w ON u (id, coalesce(attempt, 0), token);

@@ -1,0 +1,4 @@
+-- group, payload
+INSERT INTO "jobs" ("kind", "attempt", "payload")
+VALUES (?, 1, ?)
+RETURNING "id";

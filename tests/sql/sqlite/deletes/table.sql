@@ -1,0 +1,11 @@
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 1,
+    retry_after TEXT,
+    locked_until TEXT,
+    last_error TEXT,
+    payload BLOB NOT NULL
+);
+
+CREATE INDEX jobs_ready ON jobs (kind, coalesce(retry_after, ''), id);

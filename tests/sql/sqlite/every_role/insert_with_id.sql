@@ -1,0 +1,4 @@
+-- id, group, payload
+INSERT INTO "jobs" ("id", "kind", "attempt", "payload")
+VALUES (?, ?, 1, ?)
+RETURNING "id";

@@ -1,0 +1,10 @@
+-- now plus the lease in microseconds, now in microseconds, limit
+UPDATE "jobs" AS j
+SET "locked_until" = ?
+WHERE j."id" IN (
+  SELECT c."id"
+  FROM "jobs" AS c
+  WHERE (c."locked_until" IS NULL OR c."locked_until" <= ?)
+  ORDER BY c."id"
+  LIMIT ?)
+RETURNING "id", "locked_until", "note";

@@ -1,0 +1,2 @@
+-- table
+SELECT p.name FROM pragma_table_info(?) AS p;

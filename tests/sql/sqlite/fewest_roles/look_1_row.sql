@@ -1,0 +1,7 @@
+-- now in microseconds, 1 x (ordinal, id, token)
+SELECT u.n,
+  CASE WHEN j."id" IS NULL THEN 0 WHEN j."locked_until" = u.token THEN 1 ELSE 2 END,
+  CASE WHEN ? < u.token THEN 1 ELSE 0 END,
+  j."locked_until"
+FROM (WITH u (n, id, token) AS (VALUES (?, ?, ?)) SELECT * FROM u) AS u
+LEFT JOIN "jobs" AS j ON j."id" = u.id;

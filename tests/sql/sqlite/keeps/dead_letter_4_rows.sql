@@ -1,0 +1,11 @@
+-- 4 x (id, token, stored count), group of the dead letters, now in microseconds
+WITH u (id, token, attempt) AS (VALUES (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?))
+UPDATE "jobs" AS j
+SET "locked_until" = NULL,
+  "kind" = ?,
+  "attempt" = 1,
+  "due" = ?
+FROM u
+WHERE j."id" = u.id AND j."locked_until" = u.token AND j."attempt" = u.attempt
+  AND j."id" IN (SELECT id FROM u)
+RETURNING "id";

@@ -1,0 +1,12 @@
+-- now plus the lease, group, now, now, limit
+UPDATE "jobs" AS j
+SET "locked_until" = ?
+WHERE j."id" IN (
+  SELECT c."id"
+  FROM "jobs" AS c
+  WHERE c."kind" = ?
+    AND c."retry_after" <= ?
+    AND (c."locked_until" IS NULL OR c."locked_until" <= ?)
+  ORDER BY c."retry_after", c."id"
+  LIMIT ?)
+RETURNING "id", "kind", "retry_after", "locked_until", "payload";

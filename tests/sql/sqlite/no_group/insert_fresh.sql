@@ -1,0 +1,4 @@
+-- payload
+INSERT INTO "jobs" ("attempt", "payload")
+VALUES (1, ?)
+RETURNING "id";

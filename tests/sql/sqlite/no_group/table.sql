@@ -1,0 +1,9 @@
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY,
+    attempt INTEGER NOT NULL DEFAULT 1,
+    retry_after INTEGER,
+    locked_until INTEGER,
+    payload TEXT NOT NULL
+);
+
+CREATE INDEX jobs_ready ON jobs (coalesce(retry_after, 0), id);

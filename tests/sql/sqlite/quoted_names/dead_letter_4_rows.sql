@@ -1,0 +1,12 @@
+-- 4 x (id, token, stored count, reason or null), group of the dead letters
+WITH u (id, token, attempt, reason) AS (VALUES (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?))
+UPDATE "my ""queue"""."order" AS j
+SET "say ""when""" = NULL,
+  "group" = ?,
+  "Attempt" = 1,
+  "not :before" = NULL,
+  "it's" = coalesce(u.reason, j."it's")
+FROM u
+WHERE j."select" = u.id AND j."say ""when""" = u.token AND j."Attempt" = u.attempt
+  AND j."select" IN (SELECT id FROM u)
+RETURNING "select";
