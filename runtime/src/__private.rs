@@ -1,8 +1,9 @@
 //! What generated code and this project's own tests name. Nothing here is promised to anybody.
 
+pub use crate::backend::{BindResult, Bound, Fault};
 pub use crate::handler::{
-    Carries, CountsAttempts, Cx, Declaration, Declared, Delays, Grouped, Needs, RowItself, Run, Set,
-    Subscribed, Takes, Ungrouped, Unset, outcome, outcome_or,
+    BothOrNone, Carries, CountsAttempts, Cx, Declaration, Declared, Delays, Grouped, Needs,
+    RowItself, Run, Set, Subscribed, Takes, Ungrouped, Unset, outcome, outcome_or,
 };
 
 /// The state machine of lease deliveries and the statements that move it, for the model test.
@@ -10,8 +11,8 @@ pub mod lease {
     pub use crate::backend::{IdOn, PayloadValue, RowsOf};
     pub use crate::claim::{Batch, Claimed, HostClock, Key, Ledger, Work};
     pub use crate::dialect::{
-        ClaimFrom, Clock, Dialect, Event, Insert, LeaseStatements, Many, Names, Param, RowValue,
-        Statement,
+        ClaimFrom, Clock, Dialect, Event, Insert, LeaseStatements, Many, Names, Param, Postgres,
+        RowValue, Sqlite, Statement,
     };
     pub use crate::settle::Settlement;
 }

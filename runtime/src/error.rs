@@ -29,7 +29,10 @@ pub enum SqlxBrokerError {
     },
 
     /// The table in the database is not the one that is declared. Repeating helps after a migration.
-    #[error("subscription `{subscription}`: table `{table}` is not as declared:{}", Lines(findings))]
+    #[error(
+        "subscription `{subscription}`: table `{table}` is not as declared:{}",
+        Lines(findings)
+    )]
     Schema {
         /// The handler's name.
         subscription: String,
@@ -42,7 +45,8 @@ pub enum SqlxBrokerError {
     /// A second subscription of one broker to the same table and group. Repeating does not help.
     #[error(
         "subscription `{subscription}`: {} of table `{table}` is subscribed already by `{other}`; \
-         raise `workers` there instead", GroupOf(group)
+         raise `workers` there instead",
+        GroupOf(group)
     )]
     AlreadySubscribed {
         /// The second handler's name.

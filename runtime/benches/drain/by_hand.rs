@@ -35,7 +35,8 @@ pub(crate) async fn one_by_one(pool: &PgPool, ran: Arc<Ran>) -> Result<(), BoxEr
             let mut connection = PgConnection::connect_with(&options).await?;
             loop {
                 let claim = sqlx::query_as::<_, Row>(CLAIM).bind(1_i64).bind(0_i64);
-                let Some((id, token, payload)) = claim.fetch_optional(&mut connection).await? else {
+                let Some((id, token, payload)) = claim.fetch_optional(&mut connection).await?
+                else {
                     return Ok(());
                 };
                 work(&payload, &ran)?;

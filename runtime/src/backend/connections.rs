@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use sqlx::pool::PoolConnection;
 use sqlx::SqlStr;
+use sqlx::pool::PoolConnection;
 use sqlx::{Connection, Pool};
 use tokio::sync::oneshot;
 

@@ -1,6 +1,6 @@
 //! Ids of any type that a database can bind.
 
-use super::{BindResult, Backend};
+use super::{Backend, BindResult};
 use crate::descriptor::RowId;
 
 /// An id that a database can bind, one and many, and read.

@@ -34,7 +34,6 @@ pub(crate) use sql::Sql;
 use crate::descriptor::{Count, PayloadForm, TimeForm};
 use crate::dialect::{Clock, Dialect};
 
-
 /// A database that queues can live in: `Postgres` or `Sqlite`, each behind its feature.
 ///
 /// It is implemented here and nowhere else.
@@ -114,7 +113,8 @@ pub trait Backend: Database + sealed::Sealed {
     #[doc(hidden)]
     fn bind_texts(arguments: &mut Self::Arguments, values: &[Option<String>]) -> BindResult;
     #[doc(hidden)]
-    fn bind_time(arguments: &mut Self::Arguments, form: TimeForm, value: Option<i64>) -> BindResult;
+    fn bind_time(arguments: &mut Self::Arguments, form: TimeForm, value: Option<i64>)
+    -> BindResult;
     #[doc(hidden)]
     fn bind_times(arguments: &mut Self::Arguments, form: TimeForm, values: &[i64]) -> BindResult;
     #[doc(hidden)]

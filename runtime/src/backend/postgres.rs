@@ -1,8 +1,8 @@
 //! PostgreSQL through sqlx.
 
 use sqlx::postgres::{PgHasArrayType, PgRow, PgTypeInfo};
-use sqlx::{SqlSafeStr, SqlStr};
 use sqlx::{Arguments, Decode, Encode, Executor, Postgres, Row, Type, ValueRef};
+use sqlx::{SqlSafeStr, SqlStr};
 
 use super::{Backend, BindResult, Bound, Each, Fault, IdOn, PayloadValue};
 use crate::descriptor::{Count, PayloadForm, RowId, TimeForm};
@@ -66,13 +66,10 @@ impl Backend for Postgres {
         Ok([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?])
     }
 
-    async fn leave(
-        connection: &mut sqlx::PgConnection,
-        session: [String; 4],
-    ) -> sqlx::Result<()> {
-        let query = session.into_iter().fold(sqlx::query(LEAVE.into_sql_str()), |query, setting| {
-            query.bind(setting)
-        });
+    async fn leave(connection: &mut sqlx::PgConnection, session: [String; 4]) -> sqlx::Result<()> {
+        let query = session
+            .into_iter()
+            .fold(sqlx::query(LEAVE.into_sql_str()), |query, setting| query.bind(setting));
         connection.execute(query).await.map(drop)
     }
 
@@ -199,9 +196,9 @@ impl Backend for Postgres {
     fn time(row: &PgRow, at: usize, form: TimeForm) -> sqlx::Result<Option<i64>> {
         match form {
             TimeForm::Micros => row.try_get(at),
-            TimeForm::Native => {
-                row.try_get(at).map(|time: Option<native::Instant>| time.map(|native::Instant(t)| t))
-            }
+            TimeForm::Native => row
+                .try_get(at)
+                .map(|time: Option<native::Instant>| time.map(|native::Instant(t)| t)),
         }
     }
 
@@ -259,7 +256,10 @@ where
 #[diagnostic::do_not_recommend]
 impl<T> Each<Postgres> for T
 where
-    T: PgHasArrayType + Type<Postgres> + for<'q> Encode<'q, Postgres> + for<'r> Decode<'r, Postgres>,
+    T: PgHasArrayType
+        + Type<Postgres>
+        + for<'q> Encode<'q, Postgres>
+        + for<'r> Decode<'r, Postgres>,
 {
     fn bind_each(values: &[Self], arguments: &mut Args) -> BindResult {
         arguments.add(values)

@@ -31,7 +31,11 @@ impl Backend for Sqlite {
         connection.fetch_all(sqlx::query_with(sql, arguments)).await
     }
 
-    async fn rows_on<'c, E>(executor: E, sql: SqlStr, arguments: Args) -> sqlx::Result<Vec<SqliteRow>>
+    async fn rows_on<'c, E>(
+        executor: E,
+        sql: SqlStr,
+        arguments: Args,
+    ) -> sqlx::Result<Vec<SqliteRow>>
     where
         E: Executor<'c, Database = Self> + 'c,
     {
@@ -150,9 +154,7 @@ impl Backend for Sqlite {
     fn payload(row: &SqliteRow, at: usize, form: PayloadForm) -> sqlx::Result<&[u8]> {
         match form {
             PayloadForm::Bytes => row.try_get(at),
-            PayloadForm::Text | PayloadForm::Json => {
-                row.try_get::<&str, _>(at).map(str::as_bytes)
-            }
+            PayloadForm::Text | PayloadForm::Json => row.try_get::<&str, _>(at).map(str::as_bytes),
         }
     }
 

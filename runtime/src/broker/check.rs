@@ -16,8 +16,7 @@ pub(super) async fn table<DB: Backend, T: TableOn<DB>>(
     form: TimeForm,
 ) -> Result<(), SqlxBrokerError> {
     let connect = |failure: Failure| SqlxBrokerError::Connect(failure.error);
-    let mut findings =
-        missing::<DB, T>(connections, dialect, names).await.map_err(connect)?;
+    let mut findings = missing::<DB, T>(connections, dialect, names).await.map_err(connect)?;
     // A prepare names one missing column at most, so it says nothing new then.
     if findings.is_empty() {
         let prepared = statements.all().map(|statement| {

@@ -9,8 +9,8 @@ mod open;
 mod settings;
 mod supervise;
 
-pub use connected::{ClosedSqlxBroker, ConnectedSqlxBroker};
 pub(crate) use connected::Shared;
+pub use connected::{ClosedSqlxBroker, ConnectedSqlxBroker};
 pub(crate) use open::{Opened, open};
 pub use settings::{OwnPool, SharedPool, SqlxBroker};
 pub(crate) use supervise::{Running, Stop};

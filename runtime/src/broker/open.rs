@@ -15,8 +15,7 @@ use crate::settle::Cap;
 use crate::telemetry;
 
 /// A subscription that is checked and claims nothing yet.
-pub(crate) type Opened<DB, S> =
-    Arc<Subscription<DB, <S as crate::handler::Declared>::Row>>;
+pub(crate) type Opened<DB, S> = Arc<Subscription<DB, <S as crate::handler::Declared>::Row>>;
 
 /// Checks a subscription against its declaration, its service and its table.
 pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(

@@ -36,7 +36,9 @@ struct Brought<Id> {
 
 /// Claims until the subscription drains. Rows of a claim that was on its way then are in the
 /// ledger when this returns.
-pub(crate) async fn claim_rows<DB: Backend, T: TableOn<DB>>(subscription: Arc<Subscription<DB, T>>) {
+pub(crate) async fn claim_rows<DB: Backend, T: TableOn<DB>>(
+    subscription: Arc<Subscription<DB, T>>,
+) {
     let signals = &subscription.signals;
     let single = subscription.settings.cap.as_ref().is_some_and(|cap| cap.max_attempts == 1);
     let Resolved { workers, lease, poll_interval, .. } = subscription.settings;

@@ -13,7 +13,9 @@ use crate::telemetry;
 ///
 /// A row that somebody else has locked for a moment is skipped and asked again after a tenth of the
 /// lease; only a row that is seen with another token, or gone, is lost.
-pub(crate) async fn keep_leases<DB: Backend, T: TableOn<DB>>(subscription: Arc<Subscription<DB, T>>) {
+pub(crate) async fn keep_leases<DB: Backend, T: TableOn<DB>>(
+    subscription: Arc<Subscription<DB, T>>,
+) {
     let lease = subscription.settings.lease;
     let mut skipped = false;
     let mut next = Instant::now() + lease / 2;

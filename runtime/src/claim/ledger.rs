@@ -179,7 +179,12 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
     }
 
     /// Takes a claimed row that no handler may get, with what is written instead.
-    pub fn claimed_for(&mut self, claimed: Claimed<Id, Row>, ends: Instant, settlement: Settlement) {
+    pub fn claimed_for(
+        &mut self,
+        claimed: Claimed<Id, Row>,
+        ends: Instant,
+        settlement: Settlement,
+    ) {
         let key = self.claimed(claimed, ends);
         self.buffer.pop_back();
         self.wait(key, settlement);

@@ -1,8 +1,7 @@
 //! One handler on one table and group: its statements, its rows in work, and who is told what.
 
-
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;

@@ -7,9 +7,11 @@ use std::sync::{Arc, LazyLock, Weak};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// The subscriptions of this process by table and group.
-static SUBSCRIBED: LazyLock<Mutex<HashMap<(String, String), Vec<Weak<Wake>>>>> =
-    LazyLock::new(Mutex::default);
+/// Claim loops by their table's name and their group.
+type Subscribed = HashMap<(String, String), Vec<Weak<Wake>>>;
+
+/// The subscriptions of this process.
+static SUBSCRIBED: LazyLock<Mutex<Subscribed>> = LazyLock::new(Mutex::default);
 
 /// What wakes a claim loop that waits for its poll interval.
 #[derive(Debug, Default)]

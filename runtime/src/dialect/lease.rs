@@ -59,7 +59,8 @@ impl LeaseStatements {
 
     /// Every text that the subscription can send.
     pub fn all(&self) -> impl Iterator<Item = &Statement> {
-        let claims = [Some(&self.claim), self.claim_watermark.as_ref(), self.claim_retries.as_ref()];
+        let claims =
+            [Some(&self.claim), self.claim_watermark.as_ref(), self.claim_retries.as_ref()];
         let settles = Event::ALL.into_iter().filter_map(|event| self.settle(event));
         let others = [&self.renew, &self.look];
         claims.into_iter().flatten().chain(settles.chain(others).flat_map(Many::statements))

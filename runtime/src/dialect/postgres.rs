@@ -258,9 +258,7 @@ impl Dialect for Postgres {
         }
         let (change, strength) = match set.is_empty() {
             true => (format!("DELETE FROM {t} AS j"), "UPDATE"),
-            false => {
-                (format!("UPDATE {t} AS j\nSET {}", set.join(",\n  ")), "NO KEY UPDATE")
-            }
+            false => (format!("UPDATE {t} AS j\nSET {}", set.join(",\n  ")), "NO KEY UPDATE"),
         };
         let ids = owned_ids(table, strength);
         let sql = format!("{change}\nWHERE j.{id} = ANY ({ids})\nRETURNING j.{id}");

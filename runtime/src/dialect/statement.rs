@@ -100,9 +100,9 @@ impl Statement {
         while let Some(at) = rest.find(['"', '\'', ':']) {
             let (before, from) = rest.split_at(at);
             text.push_str(before);
-            if from.starts_with("::") {
+            if let Some(cast) = from.strip_prefix("::") {
                 text.push_str("::");
-                rest = &from[2..];
+                rest = cast;
             } else if let Some(marker) = from.strip_prefix(':') {
                 let end = marker.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
                 let (word, after) = marker.split_at(end.unwrap_or(marker.len()));

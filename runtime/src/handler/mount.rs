@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::{CountsAttempts, DecodeFailure, Declared, Grouped, Run};
+use super::{CountsAttempts, Declared, DecodeFailure, Grouped, Run};
 
 /// The cap or the dead letter is set.
 #[derive(Debug)]
@@ -49,8 +49,11 @@ pub(crate) struct Settings {
 #[must_use = "a subscriber does nothing until it is mounted"]
 pub struct Mounted<S, Cap, Dead> {
     pub(crate) settings: Settings,
-    marker: PhantomData<fn() -> (S, Cap, Dead)>,
+    marker: Marker<(S, Cap, Dead)>,
 }
+
+/// A type parameter that is only a name: its values are never made, sent or dropped.
+type Marker<T> = PhantomData<fn() -> T>;
 
 impl<S, Cap, Dead> fmt::Debug for Mounted<S, Cap, Dead> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -180,10 +183,7 @@ pub trait Mount<Args>: Sized {
     }
 
     /// See [`Mounted::poll_interval`].
-    fn poll_interval(
-        self,
-        interval: Duration,
-    ) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead> {
+    fn poll_interval(self, interval: Duration) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead> {
         self.mounted().poll_interval(interval)
     }
 

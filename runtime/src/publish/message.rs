@@ -6,7 +6,9 @@ use sqlx::Executor;
 
 use super::field::{Data, Field, With};
 use super::inserted::{Inserted, Place};
-use crate::backend::{Backend, BindResult, Failure, IdOn, PayloadValue, RowSource, Values, bind_rows};
+use crate::backend::{
+    Backend, BindResult, Failure, IdOn, PayloadValue, RowSource, Values, bind_rows,
+};
 use crate::claim::HostClock;
 use crate::dialect::{Clock, Dialect, Insert, Names, RowValue};
 use crate::error::SqlxBrokerError;
@@ -192,9 +194,9 @@ pub(super) fn ids<DB: Backend, T: TableOn<DB>>(
 ) -> Result<Vec<T::Id>, SqlxBrokerError> {
     let ids: sqlx::Result<Vec<_>> = rows.iter().map(|row| T::Id::read(row, 0)).collect();
     match ids {
-        Ok(ids) if ids.is_empty() => {
-            Err(refused::<T>("the database inserted no row: a trigger or a rule took it".to_owned()))
-        }
+        Ok(ids) if ids.is_empty() => Err(refused::<T>(
+            "the database inserted no row: a trigger or a rule took it".to_owned(),
+        )),
         Ok(ids) => Ok(ids),
         Err(error) => Err(failed::<T>(Failure::new::<DB>("insert", error))),
     }

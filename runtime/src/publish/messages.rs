@@ -7,7 +7,9 @@ use sqlx::Executor;
 use super::field::{DataOfEach, Field, With, WithEach};
 use super::inserted::{InsertedMany, Place};
 use super::message::{delayable, failed, ids, names, refused, values};
-use crate::backend::{Backend, BindResult, Failure, IdOn, PayloadValue, RowSource, Values, bind_rows};
+use crate::backend::{
+    Backend, BindResult, Failure, IdOn, PayloadValue, RowSource, Values, bind_rows,
+};
 use crate::claim::HostClock;
 use crate::dialect::{Dialect, Insert, Names, RowValue};
 use crate::error::SqlxBrokerError;
@@ -115,7 +117,10 @@ impl<T: QueueTable, D> Messages<T, D> {
     /// # Cancel safety
     /// In a transaction: drop the transaction too, and nothing is inserted. On a pool or a plain
     /// connection all rows or none are inserted.
-    pub async fn insert<'c, DB, E>(self, executor: E) -> Result<InsertedMany<T::Id>, SqlxBrokerError>
+    pub async fn insert<'c, DB, E>(
+        self,
+        executor: E,
+    ) -> Result<InsertedMany<T::Id>, SqlxBrokerError>
     where
         DB: Backend,
         T: TableOn<DB>,

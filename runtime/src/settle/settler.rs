@@ -80,8 +80,12 @@ async fn send<DB: Backend, T: TableOn<DB>>(
     subscription: &Subscription<DB, T>,
     batch: &Batch<T::Id>,
 ) -> Result<Vec<T::Id>, Failure> {
-    let query =
-        bind_many(many(subscription, batch), &subscription.values(), batch.keys.len(), &batch.rows)?;
+    let query = bind_many(
+        many(subscription, batch),
+        &subscription.values(),
+        batch.keys.len(),
+        &batch.rows,
+    )?;
     let name = query.name;
     let rows = subscription.connections.rows(Urgency::Settle, query).await?;
     let ids: sqlx::Result<Vec<_>> = rows.iter().map(|row| T::Id::read(row, 0)).collect();

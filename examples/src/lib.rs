@@ -1,1 +1,0 @@
-//! Runnable services; see `src/bin`.
