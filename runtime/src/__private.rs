@@ -8,8 +8,8 @@ pub use crate::handler::{
 
 /// The state machine of lease deliveries and the statements that move it, for the model test.
 pub mod lease {
-    pub use crate::backend::{IdOn, PayloadValue, RowsOf};
-    pub use crate::claim::{Batch, Claimed, HostClock, Key, Ledger, Work};
+    pub use crate::backend::{HostClock, IdOn, PayloadValue, RowsOf, Values, arguments};
+    pub use crate::claim::{Batch, Claimed, Key, Ledger, Work};
     pub use crate::dialect::{
         ClaimFrom, Clock, Dialect, Event, Insert, LeaseStatements, Many, Names, Param, Postgres,
         RowValue, Sqlite, Statement,

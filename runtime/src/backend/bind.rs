@@ -6,20 +6,25 @@ use crate::dialect::{Many, Param, RowValue, Statement};
 
 /// The values of a statement that are the same for all of its rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Values<'a, Id> {
-    pub(crate) group: &'a str,
-    pub(crate) dead_letter: &'a str,
-    pub(crate) limit: i64,
+pub struct Values<'a, Id> {
+    /// The subscription's group.
+    pub group: &'a str,
+    /// The group of its dead letters.
+    pub dead_letter: &'a str,
+    /// The most rows to claim.
+    pub limit: i64,
     /// Microseconds.
-    pub(crate) lease: i64,
+    pub lease: i64,
     /// Microseconds since 1970 on the host, moved by `shift`.
-    pub(crate) now: i64,
+    pub now: i64,
     /// Microseconds.
-    pub(crate) shift: i64,
+    pub shift: i64,
     /// The last row that was claimed: its `retry_after` and its id.
-    pub(crate) after: Option<(Option<i64>, &'a Id)>,
-    pub(crate) table: &'a str,
-    pub(crate) schema: &'a str,
+    pub after: Option<(Option<i64>, &'a Id)>,
+    /// The table, for the catalog.
+    pub table: &'a str,
+    /// The table's schema, for the catalog.
+    pub schema: &'a str,
 }
 
 impl<Id> Default for Values<'_, Id> {
@@ -204,6 +209,17 @@ pub(crate) fn bind_rows<DB: Backend, Id: IdOn<DB>>(
     };
     bind().map_err(|error| Failure::bind(statement.name(), error))?;
     Ok(Query { name: statement.name(), sql: statement.sql(), arguments })
+}
+
+/// The values of a statement over `bound` rows alone: the model test runs texts of its own making.
+pub fn arguments<DB: Backend, Id: IdOn<DB>>(
+    statement: &Statement,
+    values: &Values<'_, Id>,
+    bound: usize,
+    rows: &RowsOf<Id>,
+) -> sqlx::Result<DB::Arguments> {
+    let query = bind_rows::<DB, Id>(statement, values, rows.ids.len(), bound, rows);
+    query.map(|query| query.arguments).map_err(|failure| failure.error)
 }
 
 /// The types of a statement's parameters, for a server that must be told them.

@@ -4,6 +4,7 @@
 //! meets a bound of sqlx's.
 
 mod bind;
+mod clock;
 mod connections;
 mod fault;
 mod id;
@@ -21,8 +22,10 @@ use std::future::Future;
 use sqlx::SqlStr;
 use sqlx::{Database, Executor};
 
-pub use bind::RowsOf;
-pub(crate) use bind::{RowSource, Values, bind, bind_many, bind_rows, types};
+pub(crate) use bind::{RowSource, bind, bind_many, bind_rows, types};
+pub use bind::{RowsOf, Values, arguments};
+pub use clock::HostClock;
+pub(crate) use clock::micros;
 pub(crate) use connections::{Connections, Keep, Urgency};
 pub use fault::Fault;
 pub use id::IdOn;

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 use super::settings::Defaults;
-use crate::backend::{Backend, Connections, Keep};
-use crate::claim::HostClock;
+use crate::backend::{Backend, Connections, HostClock, Keep};
 use crate::error::SqlxBrokerError;
 use crate::handler::TableOn;
 use crate::publish::Publisher;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{Shared, check};
-use crate::backend::Backend;
-use crate::claim::{HostClock, Ledger, Resolved, Signals, Subscription, Wake};
+use crate::backend::{Backend, HostClock};
+use crate::claim::{Ledger, Resolved, Signals, Subscription, Wake};
 use crate::descriptor::{Form, Role, TimeForm};
 use crate::dialect::{LeaseStatements, Names};
 use crate::error::SqlxBrokerError;

@@ -8,8 +8,7 @@ use sqlx::pool::PoolOptions;
 use sqlx::{ConnectOptions, Connection, Pool};
 
 use super::ConnectedSqlxBroker;
-use crate::backend::{Backend, Connections, Keep};
-use crate::claim::HostClock;
+use crate::backend::{Backend, Connections, HostClock, Keep};
 use crate::error::SqlxBrokerError;
 
 type Options<DB> = <<DB as sqlx::Database>::Connection as Connection>::Options;

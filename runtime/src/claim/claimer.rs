@@ -9,7 +9,7 @@ use super::subscription::Resolved;
 use super::{Claimed, Ledger, Subscription};
 use crate::backend::{Backend, Failure, IdOn, Urgency, Values, bind};
 use crate::descriptor::{Column, Form, Role};
-use crate::dialect::{Dialect, Event, Statement};
+use crate::dialect::{Event, Statement};
 use crate::handler::TableOn;
 use crate::settle::Settlement;
 use crate::telemetry;
@@ -151,7 +151,7 @@ async fn claim<DB: Backend, T: TableOn<DB>>(
             Err(error) => telemetry::row_unreadable(T::TABLE.name(), &error),
         }
     }
-    if !DB::Dialect::ORDERED_CLAIMS {
+    if !subscription.statements.claims_are_ordered {
         claimed.sort_by(|(a, a_due), (b, b_due)| (a_due, &a.id).cmp(&(b_due, &b.id)));
     }
     let last = claimed.last().map(|(row, due)| (*due, row.id.clone()));

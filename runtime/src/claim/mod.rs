@@ -4,7 +4,6 @@
 
 mod buffer;
 mod claimer;
-mod clock;
 mod keeper;
 mod ledger;
 mod pace;
@@ -12,7 +11,6 @@ mod subscription;
 mod wake;
 
 pub(crate) use claimer::claim_rows;
-pub use clock::HostClock;
 pub(crate) use keeper::keep_leases;
 pub use ledger::{Batch, Claimed, Key, Ledger, Work};
 pub(crate) use pace::Backoff;

@@ -9,13 +9,13 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::pace::DueTimes;
-use super::{HostClock, Ledger, Wake};
-use crate::backend::{Backend, Connections, Failure, Fault, Values};
+use super::{Ledger, Wake};
+use crate::backend::{Backend, Connections, Failure, Fault, HostClock, Values, micros};
 use crate::descriptor::{Role, TimeForm};
 use crate::dialect::{LeaseStatements, Names};
 use crate::error::SqlxBrokerError;
 use crate::handler::{DecodeFailure, States, TableOn};
-use crate::settle::{Cap, micros};
+use crate::settle::Cap;
 use crate::telemetry;
 
 /// The settings of a subscription, all of them decided.

@@ -5,6 +5,8 @@ use super::{ClaimFrom, Dialect, Event, Many, Names, Statement};
 /// The statements of a lease table.
 #[derive(Debug, Clone)]
 pub struct LeaseStatements {
+    /// Claims return their rows in the claim's order; else whoever sent one sorts them.
+    pub claims_are_ordered: bool,
     /// Claims from the beginning of the order.
     pub claim: Statement,
     /// Claims past a watermark, where the database gains by it.
@@ -30,8 +32,9 @@ pub struct LeaseStatements {
 impl LeaseStatements {
     /// Renders the statements of a table, or nothing where a dialect has none for it.
     #[must_use]
-    pub fn new(dialect: &impl Dialect, table: &Names) -> Option<Self> {
+    pub fn new<D: Dialect>(dialect: &D, table: &Names) -> Option<Self> {
         Some(Self {
+            claims_are_ordered: D::ORDERED_CLAIMS,
             claim: dialect.claim(table, ClaimFrom::Start)?,
             claim_watermark: dialect.claim(table, ClaimFrom::Watermark),
             claim_retries: dialect.claim(table, ClaimFrom::Retries),

@@ -7,13 +7,12 @@ use sqlx::Executor;
 use super::field::{Data, Field, With};
 use super::inserted::{Inserted, Place};
 use crate::backend::{
-    Backend, BindResult, Failure, IdOn, PayloadValue, RowSource, Values, bind_rows,
+    Backend, BindResult, Failure, HostClock, IdOn, PayloadValue, RowSource, Values, bind_rows,
+    micros,
 };
-use crate::claim::HostClock;
 use crate::dialect::{Clock, Dialect, Insert, Names, RowValue};
 use crate::error::SqlxBrokerError;
 use crate::handler::{QueueTable, TableOn};
-use crate::settle::micros;
 
 /// A row to be inserted: its message, and what it says of group, delay, id and data columns.
 ///

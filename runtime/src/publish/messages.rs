@@ -8,13 +8,12 @@ use super::field::{DataOfEach, Field, With, WithEach};
 use super::inserted::{InsertedMany, Place};
 use super::message::{delayable, failed, ids, names, refused, values};
 use crate::backend::{
-    Backend, BindResult, Failure, IdOn, PayloadValue, RowSource, Values, bind_rows,
+    Backend, BindResult, Failure, HostClock, IdOn, PayloadValue, RowSource, Values, bind_rows,
+    micros,
 };
-use crate::claim::HostClock;
 use crate::dialect::{Dialect, Insert, Names, RowValue};
 use crate::error::SqlxBrokerError;
 use crate::handler::{QueueTable, TableOn};
-use crate::settle::micros;
 
 /// Rows to be inserted together, with one group and one delay.
 #[must_use = "messages are not in the table before they are inserted"]

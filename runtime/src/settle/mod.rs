@@ -5,6 +5,6 @@ mod settlement;
 mod settler;
 
 pub(crate) use look::{Found, look};
+pub(crate) use settlement::Cap;
 pub use settlement::Settlement;
-pub(crate) use settlement::{Cap, micros};
 pub(crate) use settler::settle_outcomes;

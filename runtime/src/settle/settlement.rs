@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::backend::micros;
 use crate::dialect::Event;
 use crate::handler::{Outcome, Verb};
 
@@ -55,12 +56,4 @@ impl Settlement {
         };
         Self { event, delay: micros(delay), reason }
     }
-}
-
-/// A hundred years; a database's time type ends later, and an interval's arithmetic too.
-const LONGEST: i64 = 100 * 366 * 24 * 3600 * 1_000_000;
-
-/// A duration in microseconds, at most a hundred years.
-pub(crate) fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).map_or(LONGEST, |micros| micros.min(LONGEST))
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::dialect::Clock;
-use crate::settle::micros;
 
 /// The host's clock, which a test can move. Its shift also moves the clock of other databases.
 #[derive(Debug, Clone, Default)]
@@ -36,4 +35,12 @@ impl HostClock {
             None => Clock::Database,
         }
     }
+}
+
+/// A hundred years; a database's time type ends later, and an interval's arithmetic too.
+const LONGEST: i64 = 100 * 366 * 24 * 3600 * 1_000_000;
+
+/// A duration in microseconds, at most a hundred years.
+pub(crate) fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).map_or(LONGEST, |micros| micros.min(LONGEST))
 }

@@ -4,16 +4,20 @@
 //! ARCHITECTURE.md draws it. It knows no database and waits for nothing; the claimer, the keeper,
 //! the settler and the workers move it, and the model test moves it against real statements.
 
+mod batch;
+mod renewing;
+mod settling;
+
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use slab::Slab;
 use tokio_util::sync::CancellationToken;
 
-use crate::backend::RowsOf;
 use crate::descriptor::TimeForm;
 use crate::dialect::Event;
 use crate::settle::Settlement;
+pub use batch::Batch;
 
 /// Names a delivery in the ledger while it is there.
 pub type Key = usize;
@@ -40,30 +44,6 @@ pub struct Work<Row> {
     pub attempt: i64,
     /// What the handler is given.
     pub row: Row,
-}
-
-/// Rows of one statement: the deliveries, and the values in the same order.
-#[derive(Debug)]
-pub struct Batch<Id> {
-    /// What is written; a renewal has none.
-    pub event: Option<Event>,
-    /// The deliveries.
-    pub keys: Vec<Key>,
-    /// Their values.
-    pub rows: RowsOf<Id>,
-}
-
-impl<Id: Clone> Batch<Id> {
-    /// Takes over one row of another batch.
-    pub(crate) fn take(&mut self, from: &Self, n: usize) {
-        self.keys.push(from.keys[n]);
-        self.rows.take(&from.rows, n);
-    }
-
-    /// Cuts the batch in two, and returns the rows from `at` on.
-    pub(crate) fn split_off(&mut self, at: usize) -> Self {
-        Self { event: self.event, keys: self.keys.split_off(at), rows: self.rows.split_off(at) }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,12 +215,6 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         self.wait(key, settlement)
     }
 
-    /// Whether the last outcome is the only one that waits, so that the settler must be told.
-    #[must_use]
-    pub fn is_first_waiting(&self) -> bool {
-        self.waiting.iter().map(VecDeque::len).sum::<usize>() == 1
-    }
-
     /// Nobody can work on the row now: keeps it leased until `until`, and then settles it.
     pub fn hold(&mut self, key: Key, until: Instant, settlement: Settlement) {
         self.running -= 1;
@@ -276,134 +250,10 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         }
     }
 
-    /// When something that was put off is next due.
-    #[must_use]
-    pub fn next_due(&self) -> Option<Instant> {
-        self.later.iter().map(|(at, _)| *at).min()
-    }
-
-    /// Takes the outcomes of one kind that wait, at most `max` of them: one statement.
-    pub fn next_settlement(&mut self, now: Instant, max: usize) -> Option<Batch<Id>> {
-        if !self.later.is_empty()
-            && let Some(asked) = self.asked_again(now, max)
-        {
-            return Some(asked);
-        }
-        // In turn, so that a stream of acks does not starve a single retry.
-        let events = Event::ALL.len();
-        let turns = (0..events).map(|n| (self.turn + n) % events);
-        let turn = turns.into_iter().find(|turn| !self.waiting[*turn].is_empty())?;
-        self.turn = turn + 1;
-        let queue = &mut self.waiting[turn];
-        let keys: Vec<_> = queue.drain(..queue.len().min(max)).collect();
-        Some(self.batch(Event::ALL[turn], keys))
-    }
-
-    /// What was put off and is due: what was held waits with the others, and what somebody else had
-    /// locked is asked again in a statement of its own, so that it never holds up the others.
-    fn asked_again(&mut self, now: Instant, max: usize) -> Option<Batch<Id>> {
-        let (due, later) = self.later.drain(..).partition(|(at, _)| *at <= now);
-        self.later = later;
-        let mut again = Vec::new();
-        let mut event = None;
-        for (at, key) in due {
-            let entry = &self.entries[key];
-            let its = entry.settlement.event;
-            if entry.state == State::Held {
-                let settlement = entry.settlement.clone();
-                self.wait(key, settlement);
-            } else if again.len() < max && event.is_none_or(|event| event == its) {
-                event = Some(its);
-                again.push(key);
-            } else {
-                self.later.push((at, key));
-            }
-        }
-        event.map(|event| self.batch(event, again))
-    }
-
-    fn batch(&mut self, event: Event, mut keys: Vec<Key>) -> Batch<Id> {
-        // In one order everywhere, so that two statements never wait for each other in a circle.
-        keys.sort_by(|a, b| self.entries[*a].id.cmp(&self.entries[*b].id));
-        let mut rows = RowsOf::new(self.form);
-        for &key in &keys {
-            let entry = &mut self.entries[key];
-            entry.state = State::Settling;
-            // The id is cloned, because the entry needs its own until the answer is there.
-            rows.push(entry.id.clone(), entry.token, entry.attempt + 1);
-            rows.reasons.push(entry.settlement.reason.clone());
-            rows.delays.push(entry.settlement.delay);
-        }
-        Batch { event: Some(event), keys, rows }
-    }
-
-    /// The delivery is over: its outcome is written, or never will be.
-    pub fn remove(&mut self, key: Key) {
-        self.entries.remove(key);
-    }
-
-    /// The row is locked by somebody, or the database is busy: the same is asked again at `at`.
-    pub fn ask_again(&mut self, key: Key, at: Instant) {
-        self.entries[key].state = State::Waiting;
-        self.later.push((at, key));
-    }
-
-    /// The database refused the reason's text: the outcome is written without it.
-    pub fn without_reason(&mut self, key: Key) -> bool {
-        self.entries[key].settlement.reason.take().is_some()
-    }
-
     /// When the lease of a delivery ends by this host's clock.
     #[must_use]
     pub fn ends(&self, key: Key) -> Instant {
         self.entries[key].ends
-    }
-
-    /// Takes every lease that must be renewed: one statement. Deliveries that are being settled are
-    /// not in it.
-    pub fn next_renewal(&mut self, max: usize, due: impl Fn(Instant) -> bool) -> Batch<Id> {
-        let held = |entry: &Entry<Id, Row>| {
-            matches!(entry.state, State::Buffered | State::Running | State::Held)
-                && !entry.renewing
-                && !entry.lost
-                && due(entry.ends)
-        };
-        let held = self.entries.iter().filter(|(_, entry)| held(entry)).map(|(key, _)| key);
-        let mut keys: Vec<_> = held.take(max).collect();
-        keys.sort_by(|a, b| self.entries[*a].id.cmp(&self.entries[*b].id));
-        let mut rows = RowsOf::new(self.form);
-        for &key in &keys {
-            let entry = &mut self.entries[key];
-            entry.renewing = true;
-            rows.push(entry.id.clone(), entry.token, entry.attempt + 1);
-        }
-        Batch { event: None, keys, rows }
-    }
-
-    /// The renewal moved the lease.
-    pub fn renewed(&mut self, key: Key, token: i64, ends: Instant) {
-        let entry = &mut self.entries[key];
-        entry.token = token;
-        entry.ends = ends;
-        self.answered(key);
-    }
-
-    /// The renewal did not happen, and the row is still owned by its old token.
-    pub fn not_renewed(&mut self, key: Key) {
-        self.answered(key);
-    }
-
-    fn answered(&mut self, key: Key) {
-        let entry = &mut self.entries[key];
-        entry.renewing = false;
-        match entry.state {
-            State::Buffered if entry.row.is_none() => drop(self.entries.remove(key)),
-            State::Waiting => {
-                let event = entry.settlement.event;
-                self.waiting[event as usize].push_back(key);
-            }
-            _ => {}
-        }
     }
 
     /// Somebody else has the row, or it is gone: the handler is told, and nothing is written.
