@@ -211,7 +211,11 @@ pub(crate) fn bind_rows<DB: Backend, Id: IdOn<DB>>(
     Ok(Query { name: statement.name(), sql: statement.sql(), arguments })
 }
 
-/// The values of a statement over `bound` rows alone: the model test runs texts of its own making.
+/// The values of a statement alone: the model test runs texts of its own making.
+///
+/// # Errors
+///
+/// A value that cannot be encoded.
 pub fn arguments<DB: Backend, Id: IdOn<DB>>(
     statement: &Statement,
     values: &Values<'_, Id>,

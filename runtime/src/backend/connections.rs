@@ -46,6 +46,8 @@ struct Owned<DB: Backend> {
 }
 
 struct Slots<DB: Backend> {
+    /// Nothing is kept any more; who waits for a connection still gets one.
+    closed: bool,
     free: u32,
     idle: Vec<Owned<DB>>,
     waiting: [VecDeque<oneshot::Sender<Option<Owned<DB>>>>; 4],
@@ -79,7 +81,7 @@ impl<DB: Backend> Connections<DB> {
         let most = pool.options().get_max_connections();
         let free = if DB::ONE_WRITER { 1 } else { most };
         let waiting = std::array::from_fn(|_| VecDeque::new());
-        let slots = Mutex::new(Slots { free, idle: Vec::new(), waiting });
+        let slots = Mutex::new(Slots { closed: false, free, idle: Vec::new(), waiting });
         Self { inner: Arc::new(Inner { pool, keep, slots }) }
     }
 
@@ -114,7 +116,9 @@ impl<DB: Backend> Connections<DB> {
 
     /// Closes the connections that are kept. Those in use are closed or returned by their tasks.
     pub(crate) fn close(&self) {
-        self.inner.slots.lock().idle.clear();
+        let mut slots = self.inner.slots.lock();
+        slots.closed = true;
+        slots.idle.clear();
     }
 }
 
@@ -225,7 +229,10 @@ impl<DB: Backend> Inner<DB> {
             }
         }
         slots.free += 1;
-        slots.idle.extend(owned);
+        // Kept after the close, a connection would make the pool's own close wait for ever.
+        if !slots.closed {
+            slots.idle.extend(owned);
+        }
     }
 }
 

@@ -5,6 +5,8 @@
 pub enum Fault {
     /// The statement failed for a reason that passes: it is sent again, on the same connection.
     Transient,
+    /// The statement waited too long for a lock of somebody else: nothing was changed.
+    Blocked,
     /// The connection is lost or of no use: whether the statement ran is not known.
     Connection,
     /// The database refuses this row's data: a foreign key, a check, a trigger.

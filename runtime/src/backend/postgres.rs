@@ -12,24 +12,27 @@ type Args = <Postgres as sqlx::Database>::Arguments;
 
 /// The settings that the queue relies on, and their values before.
 ///
-/// READ COMMITTED, because SKIP LOCKED at a higher level fails instead of skipping. A limit on
-/// statements, because closing a socket does not end the statement that it waited for. And no plan
-/// that reads the whole table: plans are kept, and one from when the queue was empty would be used
-/// for millions of rows until the next ANALYZE.
-const ENTER: &str = "SELECT current_setting('default_transaction_isolation'), \
-     current_setting('statement_timeout'), current_setting('enable_seqscan'), \
-     current_setting('enable_bitmapscan'), \
-     set_config('default_transaction_isolation', 'read committed', false), \
-     set_config('statement_timeout', '10s', false), set_config('enable_seqscan', 'off', false), \
-     set_config('enable_bitmapscan', 'off', false)";
+/// READ COMMITTED, because SKIP LOCKED at a higher level fails instead of skipping. Limits on
+/// statements and on waiting for locks, because closing a socket does not end the statement that it
+/// waited for. And no plan that reads the whole table: plans are kept, and one from when the queue
+/// was empty would be used for millions of rows until the next ANALYZE.
+const SETTINGS: [(&str, &str); 5] = [
+    ("default_transaction_isolation", "read committed"),
+    ("statement_timeout", "10s"),
+    ("lock_timeout", "1s"),
+    ("enable_seqscan", "off"),
+    ("enable_bitmapscan", "off"),
+];
 
-const LEAVE: &str = "SELECT set_config('default_transaction_isolation', $1, false), \
-     set_config('statement_timeout', $2, false), set_config('enable_seqscan', $3, false), \
-     set_config('enable_bitmapscan', $4, false)";
+const ENTER: &str = "SELECT s.name, current_setting(s.name), set_config(s.name, s.value, false) \
+     FROM unnest($1::text[], $2::text[]) AS s(name, value)";
+
+const LEAVE: &str = "SELECT set_config(s.name, s.value, false) \
+     FROM unnest($1::text[], $2::text[]) AS s(name, value)";
 
 impl Backend for Postgres {
     type Dialect = dialect::Postgres;
-    type Session = [String; 4];
+    type Session = (Vec<String>, Vec<String>);
 
     const ONE_WRITER: bool = false;
     const INTERRUPTIBLE: bool = true;
@@ -61,15 +64,20 @@ impl Backend for Postgres {
         connection.prepare_with(sql, types).await.map(drop)
     }
 
-    async fn enter(connection: &mut sqlx::PgConnection) -> sqlx::Result<[String; 4]> {
-        let row = sqlx::query(ENTER.into_sql_str()).fetch_one(connection).await?;
-        Ok([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?])
+    async fn enter(
+        connection: &mut sqlx::PgConnection,
+    ) -> sqlx::Result<(Vec<String>, Vec<String>)> {
+        let (names, values): (Vec<_>, Vec<_>) = SETTINGS.into_iter().unzip();
+        let query = sqlx::query(ENTER.into_sql_str()).bind(names).bind(values);
+        let rows = query.fetch_all(connection).await?;
+        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
     }
 
-    async fn leave(connection: &mut sqlx::PgConnection, session: [String; 4]) -> sqlx::Result<()> {
-        let query = session
-            .into_iter()
-            .fold(sqlx::query(LEAVE.into_sql_str()), |query, setting| query.bind(setting));
+    async fn leave(
+        connection: &mut sqlx::PgConnection,
+        (names, values): (Vec<String>, Vec<String>),
+    ) -> sqlx::Result<()> {
+        let query = sqlx::query(LEAVE.into_sql_str()).bind(names).bind(values);
         connection.execute(query).await.map(drop)
     }
 
@@ -82,8 +90,10 @@ impl Backend for Postgres {
         match code.as_ref() {
             // A cached plan or a prepared statement that the server no longer knows.
             "0A000" | "26000" => Fault::Connection,
-            // Deadlock, serialization, lock not available, query cancelled by a limit.
-            code if code.starts_with("40") || matches!(code, "55P03" | "57014") => Fault::Transient,
+            // Deadlock, serialization.
+            code if code.starts_with("40") => Fault::Transient,
+            // Lock not available, query cancelled by a limit.
+            "55P03" | "57014" => Fault::Blocked,
             // Out of disk, memory, connections: it passes or an admin sees to it.
             code if code.starts_with("53") => Fault::Transient,
             // The server goes down, or is read-only: another connection may reach the primary.

@@ -109,7 +109,10 @@ impl<DB: Backend> ConnectedSqlxBroker<DB> {
         };
         connections.close();
         if *keep == Keep::Held {
-            pool.close().await;
+            let pool = pool.clone();
+            // Half closed, the pool would hold its sessions as long as a publisher is there.
+            let closing = tokio::spawn(async move { pool.close().await });
+            let _ = closing.await;
         }
         ClosedSqlxBroker { locks_released: 0, connections_closed: connections_closed as usize }
     }

@@ -1,6 +1,7 @@
 //! Opening a subscription: everything that is checked before the first row is claimed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -67,6 +68,7 @@ pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(
         ledger: Mutex::new(Ledger::new(form)),
         due: Mutex::default(),
         ended: Mutex::default(),
+        panic: Mutex::default(),
     }))
 }
 
@@ -106,10 +108,12 @@ fn resolve<DB: Backend>(shared: &Shared<DB>, settings: Settings) -> Result<Resol
     if workers == 0 {
         return Err("`workers` must be at least 1".to_owned());
     }
-    for (name, duration) in [("poll_interval", poll_interval), ("lease", lease)] {
-        if duration.as_millis() == 0 {
-            return Err(format!("`{name}` must be at least a millisecond"));
-        }
+    if poll_interval < Duration::from_millis(1) {
+        return Err("`poll_interval` must be at least a millisecond".to_owned());
+    }
+    // Shorter than a few round trips, no lease could be renewed in time.
+    if lease < Duration::from_millis(100) {
+        return Err("`lease` must be at least 100 milliseconds".to_owned());
     }
     Ok(Resolved { group, workers, poll_interval, lease, timeout, cap, on_decode_failure })
 }

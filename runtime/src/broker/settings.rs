@@ -105,7 +105,10 @@ impl<DB: Backend, P> SqlxBroker<DB, P> {
             source,
             // A ping before each use is a round trip; a statement on a dead connection is
             // repeated instead.
-            pool_options: PoolOptions::new().test_before_acquire(false),
+            pool_options: PoolOptions::new()
+                .test_before_acquire(false)
+                // A server that is down is asked again by the loops, with pauses of their own.
+                .acquire_timeout(Duration::from_secs(5)),
             defaults,
             clock: HostClock::default(),
             marker: PhantomData,

@@ -1,8 +1,10 @@
 //! The tasks of a running subscription, and how they end.
 
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -53,9 +55,13 @@ impl Running {
 
     /// Waits for the end of the subscription, and tells why it ended by itself, if it did.
     pub(crate) async fn ended(self) -> Option<SqlxBrokerError> {
-        let ended = self.task.await.ok().flatten();
+        let ended = self.task.await;
         drop(self.guard);
-        ended
+        match ended {
+            Ok(ended) => ended,
+            Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+            Err(_) => None,
+        }
     }
 }
 
@@ -64,14 +70,15 @@ async fn supervise<DB: Backend, S: Subscribed<DB>>(
     subscription: Opened<DB, S>,
     stop: Stop,
 ) -> Option<SqlxBrokerError> {
-    let keeper = tokio::spawn(keep_leases(Arc::clone(&subscription)));
-    let settler = tokio::spawn(settle_outcomes(Arc::clone(&subscription)));
-    let claimer = tokio::spawn(claim_rows(Arc::clone(&subscription)));
+    let signals = &subscription.signals;
+    let shared = || Arc::clone(&subscription);
+    let keeper = tokio::spawn(watched(shared(), keep_leases(shared())));
+    let settler = tokio::spawn(watched(shared(), settle_outcomes(shared())));
+    let claimer = tokio::spawn(watched(shared(), claim_rows(shared())));
     let mut workers = JoinSet::new();
     for _ in 0..subscription.settings.workers {
-        workers.spawn(work::<DB, S>(Arc::clone(&subscription)));
+        workers.spawn(watched(shared(), work::<DB, S>(shared())));
     }
-    let signals = &subscription.signals;
     tokio::select! {
         () = stop.drain.cancelled() => signals.draining.cancel(),
         () = stop.abort.cancelled() => signals.draining.cancel(),
@@ -88,7 +95,23 @@ async fn supervise<DB: Backend, S: Subscribed<DB>>(
     signals.over.cancel();
     let _ = keeper.await;
     let _ = settler.await;
+    let panic = subscription.panic.lock().take();
+    if let Some(panic) = panic {
+        resume_unwind(panic);
+    }
     subscription.ended.lock().take()
+}
+
+/// Drains the subscription if one of its own tasks panics, which is a bug: it must not go on with
+/// less than all of them, and it must not be silent.
+async fn watched<DB: Backend, T: TableOn<DB>>(
+    subscription: Arc<Subscription<DB, T>>,
+    task: impl Future<Output = ()> + Send,
+) {
+    if let Err(panic) = AssertUnwindSafe(task).catch_unwind().await {
+        subscription.panic.lock().get_or_insert(panic);
+        subscription.signals.draining.cancel();
+    }
 }
 
 /// Waits for the handlers, tells them when their time is nearly over, and aborts them when it is.

@@ -77,7 +77,7 @@ async fn renew<DB: Backend, T: TableOn<DB>>(
         Err(failure) => match subscription.failed(failure) {
             // Whether it ran is not known: the leases are looked up, not guessed.
             Fault::Connection => answer(subscription, &batch, true).await,
-            Fault::Transient | Fault::Data | Fault::Schema => {
+            Fault::Transient | Fault::Blocked | Fault::Data | Fault::Schema => {
                 let mut ledger = subscription.ledger.lock();
                 batch.keys.iter().for_each(|&key| ledger.not_renewed(key));
                 subscription.signals.outcomes.notify_one();
@@ -153,5 +153,5 @@ fn lose<DB: Backend, T: TableOn<DB>>(
 ) {
     telemetry::lease_lost(T::TABLE.name(), ledger.id(key));
     ledger.lose(key);
-    subscription.signals.settled.notify_one();
+    subscription.signals.removed(ledger.buffered());
 }

@@ -75,6 +75,12 @@ impl Signals {
         self.claimer_waits.store(true, Ordering::SeqCst);
     }
 
+    /// Deliveries are over: there may be room, and a drain may have ended.
+    pub(crate) fn removed(&self, buffered: usize) {
+        self.room_at(buffered);
+        self.settled.notify_one();
+    }
+
     /// Tells the claimer, if it waits, that there may be room.
     pub(crate) fn room_at(&self, buffered: usize) {
         let low = buffered <= self.low.load(Ordering::Relaxed);
@@ -100,6 +106,8 @@ pub(crate) struct Subscription<DB: Backend, T: TableOn<DB>> {
     pub(crate) due: Mutex<DueTimes>,
     pub(crate) signals: Signals,
     pub(crate) ended: Mutex<Option<SqlxBrokerError>>,
+    /// What a task of ours panicked with.
+    pub(crate) panic: Mutex<Option<Box<dyn std::any::Any + Send>>>,
 }
 
 impl<DB: Backend, T: TableOn<DB>> Subscription<DB, T> {

@@ -63,7 +63,7 @@ impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
         let meta = Meta {
             subscription: subscription.name,
             table: T::TABLE.name(),
-            attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
+            attempt: u32::try_from(attempt.max(0)).unwrap_or(u32::MAX),
         };
         Self { subscription, key, row, meta, undecodable: false }
     }

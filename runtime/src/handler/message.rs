@@ -1,7 +1,5 @@
 //! Messages in the payload column.
 
-use std::fmt::Display;
-
 use super::QueueTable;
 use crate::backend::PayloadValue;
 
@@ -55,11 +53,13 @@ impl<T: QueueTable<Payload: Writes<M>>, M: ?Sized> Takes<M> for T {
 
 #[cfg(feature = "json")]
 mod json {
+    use std::fmt::Display;
+
     use serde::Serialize;
     use serde::de::DeserializeOwned;
     use sqlx::types::Json;
 
-    use super::{Display, PayloadValue, Reads, Writes};
+    use super::{PayloadValue, Reads, Writes};
     use crate::descriptor::{PayloadColumn, PayloadForm};
 
     fn text(error: impl Display) -> String {

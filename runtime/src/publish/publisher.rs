@@ -203,6 +203,11 @@ impl<DB: Backend, T: TableOn<DB>> Inner<DB, T> {
         if self.shared.is_closed() {
             return Err(SqlxBrokerError::Closed);
         }
-        self.shared.connections.rows(Urgency::Publish, query).await.map_err(failed::<T>)
+        let rows = self.shared.connections.rows(Urgency::Publish, query).await;
+        rows.map_err(|failure| match failure.error {
+            // The broker was shut down in between; nothing was sent.
+            sqlx::Error::PoolClosed => SqlxBrokerError::Closed,
+            _ => failed::<T>(failure),
+        })
     }
 }

@@ -46,8 +46,11 @@ impl RunningService {
         let ended = task.await;
         self.task = None;
         match ended {
+            Ok(None) => Ok(()),
             Ok(Some(source)) => Err(Error::Subscription { service: self.name.clone(), source }),
-            _ => Ok(()),
+            // A bug of ours, which must not look like an orderly end.
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => Ok(()),
         }
     }
 

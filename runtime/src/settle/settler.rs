@@ -60,9 +60,20 @@ async fn settle<DB: Backend, T: TableOn<DB>>(
                     groups.extend([half, group]);
                 }
             },
+            // Something that the rows point to is locked by somebody: the row that waits for it is
+            // found by halves too, and asked again alone.
+            Err(failure) if failure.fault == Fault::Blocked && group.keys.len() > 1 => {
+                let half = group.split_off(group.keys.len() / 2);
+                groups.extend([half, group]);
+            }
             Err(failure) => match subscription.failed(failure) {
                 // Whether it ran is not known: the rows are looked up, not guessed.
                 Fault::Connection => groups.extend(judge(subscription, group, true).await),
+                Fault::Blocked => {
+                    let later = soon(subscription);
+                    let mut ledger = subscription.ledger.lock();
+                    group.keys.iter().for_each(|&key| ledger.ask_again(key, later));
+                }
                 Fault::Transient => {
                     if pause(subscription, backoff.pause()).await {
                         return abandon(subscription, &group);
@@ -110,7 +121,7 @@ fn conclude<DB: Backend, T: TableOn<DB>>(
 ) -> Batch<T::Id> {
     settled.sort_unstable();
     let mut missing = Batch { event: batch.event, keys: Vec::new(), rows: batch.rows.empty() };
-    let ledger_len = {
+    let buffered = {
         let mut ledger = subscription.ledger.lock();
         for (n, &key) in batch.keys.iter().enumerate() {
             match settled.binary_search(&batch.rows.ids[n]) {
@@ -123,8 +134,7 @@ fn conclude<DB: Backend, T: TableOn<DB>>(
     if missing.keys.len() < batch.keys.len() {
         follow_up(subscription, batch);
     }
-    subscription.signals.room_at(ledger_len);
-    subscription.signals.settled.notify_one();
+    subscription.signals.removed(buffered);
     missing
 }
 
@@ -176,7 +186,7 @@ async fn judge<DB: Backend, T: TableOn<DB>>(
             }
         }
     };
-    let later = Instant::now() + (subscription.settings.lease / 10).min(Duration::from_millis(500));
+    let later = soon(subscription);
     let mut again = Batch { event: batch.event, keys: Vec::new(), rows: batch.rows.empty() };
     let mut ledger = subscription.ledger.lock();
     for (n, &key) in batch.keys.iter().enumerate() {
@@ -191,7 +201,7 @@ async fn judge<DB: Backend, T: TableOn<DB>>(
             }
         }
     }
-    subscription.signals.settled.notify_one();
+    subscription.signals.removed(ledger.buffered());
     (!again.keys.is_empty()).then_some(again)
 }
 
@@ -217,14 +227,19 @@ fn refuse<DB: Backend, T: TableOn<DB>>(
         &failure.error,
     );
     ledger.remove(key);
-    subscription.signals.settled.notify_one();
+    subscription.signals.removed(ledger.buffered());
 }
 
 /// Nothing can be written any more: the rows wait for the end of their leases.
 fn abandon<DB: Backend, T: TableOn<DB>>(subscription: &Subscription<DB, T>, batch: &Batch<T::Id>) {
     let mut ledger = subscription.ledger.lock();
     batch.keys.iter().for_each(|&key: &Key| ledger.remove(key));
-    subscription.signals.settled.notify_one();
+    subscription.signals.removed(ledger.buffered());
+}
+
+/// When a row is asked again that somebody else has locked.
+fn soon<DB: Backend, T: TableOn<DB>>(subscription: &Subscription<DB, T>) -> Instant {
+    Instant::now() + (subscription.settings.lease / 10).min(Duration::from_millis(500))
 }
 
 /// `true`: the subscription is over.

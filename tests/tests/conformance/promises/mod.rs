@@ -9,9 +9,12 @@ use queue_table_tests::queue::{Job, Script, Task, create_tables, scripted};
 use super::Database;
 
 mod attempts;
+mod decoding;
 mod leases;
 mod outcomes;
+mod publishing;
 mod services;
+mod waking;
 
 /// The trials of every module.
 pub(crate) fn trials(
@@ -19,9 +22,12 @@ pub(crate) fn trials(
 ) -> Vec<queue_table_tests::conformance::Trial> {
     let modules = [
         attempts::trials(stands),
+        decoding::trials(stands),
         leases::trials(stands),
         outcomes::trials(stands),
+        publishing::trials(stands),
         services::trials(stands),
+        waking::trials(stands),
     ];
     modules.into_iter().flatten().collect()
 }

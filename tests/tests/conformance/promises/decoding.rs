@@ -1,0 +1,143 @@
+//! Rows that no handler can be given.
+
+use std::time::Duration;
+
+use queue_table::prelude::*;
+use queue_table_tests::conformance;
+use queue_table_tests::database::{Db, TestDb};
+use queue_table_tests::eventually::{eventually, stays};
+use queue_table_tests::queue::{Script, create_tables, scripted, scripted_bare};
+
+use super::{Database, broker, publish, start};
+
+conformance![
+    Database:
+    an_undecodable_row_is_put_off_with_the_reason_and_harms_no_other,
+    an_undecodable_row_is_a_dead_letter_after_its_attempts,
+    an_undecodable_row_of_a_table_without_delays_is_kept_back,
+    what_becomes_of_an_undecodable_row_can_be_chosen,
+    a_row_whose_lease_cannot_be_read_harms_no_other,
+];
+
+/// Makes the messages of some rows undecodable.
+async fn spoil(db: &TestDb<Database>, which: &str) {
+    let broken = match <Database as Db>::BYTES {
+        "BLOB" => "x'7b7b'",
+        _ => "'\\x7b7b'::bytea",
+    };
+    db.execute(format!("UPDATE jobs SET payload = {broken} WHERE {which}")).await;
+}
+
+async fn an_undecodable_row_is_put_off_with_the_reason_and_harms_no_other(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 10).await;
+    spoil(&db, "id = 3").await;
+    let script = Script::always(Outcome::ack());
+    let running = start(&db, &script).await;
+    eventually("the others are done", async || {
+        db.value::<i64>("SELECT count(*) FROM jobs").await == 1
+    })
+    .await;
+    let reason = "SELECT count(*) FROM jobs WHERE last_error IS NOT NULL AND locked_until IS NULL";
+    eventually("the reason is written", async || db.value::<i64>(reason).await == 1).await;
+    running.shutdown().await.unwrap();
+    assert_eq!(script.seen().len(), 9);
+    let (soon, late) = (<Database as Db>::now_plus(50), <Database as Db>::now_plus(61));
+    let put_off = format!("SELECT count(*) FROM jobs WHERE retry_after BETWEEN {soon} AND {late}");
+    assert_eq!(db.value::<i64>(put_off).await, 1, "for a minute");
+}
+
+async fn an_undecodable_row_is_a_dead_letter_after_its_attempts(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 1).await;
+    spoil(&db, "id = 1").await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(
+            scripted
+                .max_attempts(2)
+                .dead_letter_group("failed")
+                .on_decode_failure(DecodeFailure::RetryAfter(Duration::from_millis(10))),
+        );
+    });
+    let running = service.start().await.unwrap();
+    let dead = "SELECT count(*) FROM jobs WHERE kind = 'failed' AND last_error IS NOT NULL";
+    eventually("the row is a dead letter", async || db.value::<i64>(dead).await == 1).await;
+    running.shutdown().await.unwrap();
+    assert_eq!(script.seen(), []);
+}
+
+async fn an_undecodable_row_of_a_table_without_delays_is_kept_back(db: TestDb<Database>) {
+    create_tables(&db).await;
+    db.execute("INSERT INTO bare_jobs (id, payload) VALUES ('bad', '{{'), ('good', '{\"n\":1}')")
+        .await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(scripted_bare.on_decode_failure(DecodeFailure::RetryAfter(
+            Duration::from_secs(3600),
+        )));
+    });
+    let running = service.start().await.unwrap();
+    let held = "SELECT count(*) FROM bare_jobs WHERE until IS NOT NULL";
+    eventually("the good row is done and the bad one is held", async || {
+        db.value::<i64>("SELECT count(*) FROM bare_jobs").await == 1
+            && db.value::<i64>(held).await == 1
+    })
+    .await;
+    let lease = "SELECT until FROM bare_jobs";
+    let until: i64 = db.value(lease).await;
+    stays("it is not claimed again and again", Duration::from_millis(300), async || {
+        db.value::<i64>(lease).await == until
+    })
+    .await;
+    running.shutdown().await.unwrap();
+    let free = "SELECT count(*) FROM bare_jobs WHERE until IS NULL";
+    assert_eq!(db.value::<i64>(free).await, 1, "the end of the service sets it free");
+}
+
+async fn what_becomes_of_an_undecodable_row_can_be_chosen(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 2).await;
+    spoil(&db, "id = 1").await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(
+            scripted
+                .on_decode_failure(DecodeFailure::DeadLetter)
+                .max_attempts(100)
+                .dead_letter_group("failed"),
+        );
+    });
+    let running = service.start().await.unwrap();
+    let dead = "SELECT count(*) FROM jobs WHERE kind = 'failed'";
+    eventually("a dead letter at once", async || db.value::<i64>(dead).await == 1).await;
+    running.shutdown().await.unwrap();
+
+    db.execute("UPDATE jobs SET kind = 'work'").await;
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(scripted.on_decode_failure(DecodeFailure::Drop));
+    });
+    let running = service.start().await.unwrap();
+    eventually("dropped", async || db.value::<i64>("SELECT count(*) FROM jobs").await == 0).await;
+    running.shutdown().await.unwrap();
+}
+
+async fn a_row_whose_lease_cannot_be_read_harms_no_other(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 5).await;
+    if <Database as Db>::BYTES != "BLOB" {
+        // PostgreSQL's types leave nothing unreadable; a time at the end of the calendar is near it.
+        db.execute("UPDATE jobs SET retry_after = '-infinity' WHERE id = 2").await;
+    } else {
+        db.execute("UPDATE jobs SET retry_after = 'a', id = 'two' WHERE id = 2 AND 1 = 0").await;
+        db.execute("UPDATE jobs SET attempt = 'many' WHERE id = 2").await;
+    }
+    let script = Script::always(Outcome::ack());
+    let running = start(&db, &script).await;
+    eventually("the others are done", async || script.seen().len() >= 4).await;
+    eventually("their rows are gone", async || {
+        db.value::<i64>("SELECT count(*) FROM jobs WHERE id <> 2").await == 0
+    })
+    .await;
+    running.shutdown().await.unwrap();
+}
