@@ -1,9 +1,11 @@
 //! What the compiler says of a wrong declaration: one file a rule in `fail`, right ones in `pass`.
 //!
-//! Here is what the files have in common.
+//! Here is what those files have in common.
 
 use queue_table::prelude::*;
+use queue_table::{Backend, Mounts};
 use serde::{Deserialize, Serialize};
+use sqlx::{Postgres, Sqlite};
 
 /// A row of a table with groups.
 #[derive(Debug, QueueTable, sqlx::FromRow)]
@@ -40,4 +42,19 @@ pub struct Plain {
 pub struct Email {
     /// Its receiver.
     pub to: String,
+}
+
+/// Mounts on SQLite.
+pub fn on_sqlite(mount: impl FnOnce(&mut Mounts<Sqlite>)) {
+    on::<Sqlite>("sqlite::memory:", mount);
+}
+
+/// Mounts on PostgreSQL.
+pub fn on_postgres(mount: impl FnOnce(&mut Mounts<Postgres>)) {
+    on::<Postgres>("postgres://localhost", mount);
+}
+
+fn on<DB: Backend>(url: &str, mount: impl FnOnce(&mut Mounts<DB>)) {
+    let broker = SqlxBroker::<DB>::from_url(url);
+    let _ = Service::new("ui").with_broker(broker, mount);
 }

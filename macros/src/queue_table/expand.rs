@@ -66,7 +66,6 @@ fn markers(table: &Table) -> TokenStream {
     let markers = [Some(grouped), attempt, delays].into_iter().flatten();
     quote! {
         #(
-            #[diagnostic::do_not_recommend]
             #[automatically_derived]
             impl ::queue_table::__private::#markers for #row {}
         )*

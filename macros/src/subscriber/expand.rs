@@ -84,8 +84,10 @@ impl Expansion<'_> {
         let run = quote_spanned! {at(Some(name))=>
             ::queue_table::__private::Run::new(#name(#(#passed),*))
         };
+        // A handler that waits for nothing must be async all the same.
         quote! {
             #(#outer)*
+            #[allow(clippy::unused_async)]
             #vis fn #name #generics(#(#parameters),*)
                 -> #ret
             {
