@@ -112,7 +112,10 @@ impl From<String> for Message {
 }
 
 /// The known word that `word` is most likely a slip of the finger for.
-pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest(
+    word: &str,
+    known: impl Iterator<Item = &'static str>,
+) -> Option<&'static str> {
     let allowed = (word.chars().count() / 3).max(1);
     known
         .map(|candidate| (edits(word, candidate), candidate))

@@ -132,30 +132,37 @@ impl Vocabulary {
     /// Why `word` cannot stand here, and what can.
     pub(crate) fn refusal(&self, word: &Ident) -> Message {
         let word = word.to_string();
+        if let Some(message) = self.meant(&word).and_then(|ours| self.not_yet_there(ours)) {
+            return message;
+        }
         let unknown = Message::new(format!("unknown {} `{word}`", self.noun));
-        let reserved = self.not_yet.iter().map(|(reserved, _)| *reserved);
         if let Some(ours) = self.translated(&word) {
-            return match self.not_yet_there(ours) {
-                Some(message) => message,
-                None => unknown.help(format!("here it is called `{ours}`")),
-            };
+            unknown.help(format!("here it is called `{ours}`"))
+        } else if let Some(help) = self.place_of(&word) {
+            unknown.help(help)
+        } else if let Some(near) = self.near(&word) {
+            unknown.help(format!("there is one with a similar name: `{near}`"))
+        } else {
+            unknown.help(format!("known here: {}", listed(self.known)))
         }
-        if let Some(help) = self.place_of(&word) {
-            return unknown.help(help);
+    }
+
+    /// The word of ours that `word` is, or was probably meant to be.
+    pub(crate) fn meant(&self, word: &str) -> Option<&'static str> {
+        if self.place_of(word).is_some() {
+            return None;
         }
-        match nearest(&word, self.known.iter().copied().chain(reserved)) {
-            Some(near) => match self.not_yet_there(near) {
-                Some(message) => message,
-                None => unknown.help(format!("there is one with a similar name: `{near}`")),
-            },
-            None => unknown.help(format!("known here: {}", listed(self.known))),
-        }
+        self.translated(word).or_else(|| self.near(word))
     }
 
     /// Whether `word` stands for something that is not there yet.
     pub(crate) fn reserves(&self, word: &str) -> bool {
-        let word = self.translated(word).unwrap_or(word);
-        self.not_yet.iter().any(|(reserved, _)| *reserved == word)
+        self.not_yet_there(self.translated(word).unwrap_or(word)).is_some()
+    }
+
+    fn near(&self, word: &str) -> Option<&'static str> {
+        let reserved = self.not_yet.iter().map(|(reserved, _)| *reserved);
+        nearest(word, self.known.iter().copied().chain(reserved))
     }
 
     fn translated(&self, word: &str) -> Option<&'static str> {

@@ -1,12 +1,18 @@
 //! What a wrong declaration expands to: inert impls, so that its one mistake does not become an
-//! error at every subscriber and publisher that mentions the row.
+//! error at every subscriber and publisher that mentions the row. What the declaration probably
+//! means is guessed where they depend on it.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Field, GenericParam, Generics, TypeParamBound, parse_quote};
+use quote::{ToTokens, format_ident, quote};
+use syn::{
+    Attribute, Data, DeriveInput, Field, GenericParam, Generics, Meta, TypeParamBound, parse_quote,
+};
 
 use super::expand::constants;
+use super::model::constant;
 use super::sqlx::Casing;
+use super::vocabulary::ROLES;
+use crate::keys::{Entry, split};
 
 pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
     let row = &input.ident;
@@ -16,11 +22,14 @@ pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
         .map(|marker| format_ident!("{marker}"));
     let table_on = table_on(input);
     let constants = unmarked_fields(input);
+    let id = id(input);
+    let payload =
+        meant_as(input, "payload").unwrap_or_else(|| quote!(::queue_table::__private::RowItself));
     quote! {
         #[automatically_derived]
         impl #impl_generics ::queue_table::QueueTable for #row #arguments #where_clause {
-            type Id = ::core::primitive::i64;
-            type Payload = ::queue_table::__private::RowItself;
+            type Id = #id;
+            type Payload = #payload;
             const TABLE: ::queue_table::TableDescriptor =
                 ::queue_table::TableDescriptor::invalid();
             fn reads_fields(&self) {}
@@ -33,6 +42,26 @@ pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
         #table_on
         #constants
     }
+}
+
+fn id(input: &DeriveInput) -> TokenStream {
+    meant_as(input, "id").unwrap_or_else(|| quote!(::core::primitive::i64))
+}
+
+/// The type of the first field that was probably meant to have this role.
+fn meant_as(input: &DeriveInput, role: &str) -> Option<TokenStream> {
+    let Data::Struct(data) = &input.data else {
+        return None;
+    };
+    let is_meant = |attr: &Attribute| match &attr.meta {
+        Meta::List(list) if list.path.is_ident("queue") => split(list.tokens.clone())
+            .into_iter()
+            .filter_map(|part| Entry::read(part).ok())
+            .any(|entry| ROLES.meant(&entry.key.to_string()) == Some(role)),
+        _ => false,
+    };
+    let field = data.fields.iter().find(|field| field.attrs.iter().any(is_meant))?;
+    Some(field.ty.to_token_stream())
 }
 
 /// The generics of a struct that cannot have any, with what the traits ask of its parameters.
@@ -59,7 +88,8 @@ fn table_on(input: &DeriveInput) -> TokenStream {
     let mut generics = assumed(input);
     generics.params.push(parse_quote!(__DB: ::queue_table::Backend));
     let row_of = parse_quote!(#row #arguments: ::queue_table::RowOf<__DB>);
-    let id_on = parse_quote!(::core::primitive::i64: ::queue_table::IdOn<__DB>);
+    let id = id(input);
+    let id_on = parse_quote!(#id: ::queue_table::IdOn<__DB>);
     generics.make_where_clause().predicates.extend::<[syn::WherePredicate; 2]>([row_of, id_on]);
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     quote! {
@@ -77,13 +107,18 @@ fn unmarked_fields(input: &DeriveInput) -> TokenStream {
         return TokenStream::new();
     }
     let casing = Casing::read(&input.attrs);
-    let is_marked = |field: &Field| field.attrs.iter().any(|attr| attr.path().is_ident("queue"));
+    let is_marked = |field: &&Field| field.attrs.iter().any(|attr| attr.path().is_ident("queue"));
+    let mut seen = Vec::new();
     let unmarked = data.fields.iter().filter(|field| !is_marked(field));
     constants(
         &input.ident,
         unmarked.filter_map(|field| {
             let ident = field.ident.as_ref()?;
-            Some((&field.vis, ident, &field.ty, casing.column(ident)))
+            let name = constant(ident);
+            // Two constants of one name are the mistake itself.
+            let is_new = !seen.contains(&name);
+            seen.push(name);
+            is_new.then(|| (&field.vis, ident, &field.ty, casing.column(ident)))
         }),
     )
 }

@@ -24,8 +24,8 @@ pub(crate) struct Settings {
     pub(crate) dead_letter: Option<Given<LitStr>>,
     pub(crate) on_error: Option<Given<ExprPath>>,
     pub(crate) on_decode_failure: Option<Given<DecodeFailure>>,
-    /// The keys that are reserved for later.
-    not_yet: Vec<(Ident, Reported)>,
+    /// The keys that were meant by unknown or reserved ones.
+    misread: Vec<(&'static str, Reported)>,
 }
 
 /// A key that stands in the attribute, with its value if that could be read.
@@ -58,7 +58,7 @@ impl Settings {
             dead_letter: None,
             on_error: None,
             on_decode_failure: None,
-            not_yet: Vec::new(),
+            misread: Vec::new(),
         };
         for part in parts {
             match Entry::read(part) {
@@ -101,16 +101,15 @@ impl Settings {
             }
             word => {
                 let reported = errors.report(key, KEYS.refusal(key));
-                if KEYS.reserves(word) {
-                    self.not_yet.push((key.clone(), reported));
-                }
+                self.misread.extend(KEYS.meant(word).map(|meant| (meant, reported)));
             }
         }
     }
 
-    /// The report about a reserved key, so that what belongs to it is not reported again.
-    pub(crate) fn refused(&self, reserved: &str) -> Option<Reported> {
-        let (_, reported) = self.not_yet.iter().find(|(key, _)| key == reserved)?;
+    /// The report about a key that was meant, and could not be read: what goes with it is then not
+    /// reported too.
+    pub(crate) fn misread(&self, key: &str) -> Option<Reported> {
+        let (_, reported) = self.misread.iter().find(|(meant, _)| *meant == key)?;
         Some(*reported)
     }
 }

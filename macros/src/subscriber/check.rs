@@ -25,13 +25,13 @@ pub(crate) fn check_signature(sig: &Signature, errors: &mut Errors) {
 
 fn spent_rows_have_a_home(settings: &Settings, errors: &mut Errors) {
     match (&settings.max_attempts, &settings.dead_letter) {
-        (Some(cap), None) => {
+        (Some(cap), None) if settings.misread("dead_letter").is_none() => {
             let message =
                 Message::new("`max_attempts` has no place for a row whose attempts are spent")
                     .help("add `dead_letter(group = \"failed\")`");
             errors.report(&cap.key, message);
         }
-        (None, Some(dead_letter)) => {
+        (None, Some(dead_letter)) if settings.misread("max_attempts").is_none() => {
             let message = Message::new("`dead_letter` does not say after how many attempts")
                 .help("add `max_attempts = 5`");
             errors.report(&dead_letter.key, message);
@@ -45,7 +45,7 @@ fn dead_letters_leave_their_group(settings: &Settings, errors: &mut Errors) {
         return;
     };
     match (&settings.group, dead_letter.value()) {
-        (None, _) => {
+        (None, _) if settings.misread("group").is_none() => {
             let message = Message::new(
                 "`dead_letter` moves a row to another group, and this subscriber has none",
             )
@@ -66,7 +66,9 @@ fn dead_letters_leave_their_group(settings: &Settings, errors: &mut Errors) {
 
 fn undecodable_rows_have_a_home(settings: &Settings, errors: &mut Errors) {
     let answer = settings.on_decode_failure.as_ref().and_then(|given| given.value());
-    if let (Some(DecodeFailure::DeadLetter(word)), None) = (answer, &settings.dead_letter) {
+    if let (Some(DecodeFailure::DeadLetter(word)), None) = (answer, &settings.dead_letter)
+        && settings.misread("dead_letter").is_none()
+    {
         let message = Message::new("this subscriber has no place for dead letters")
             .help("add `max_attempts = 5, dead_letter(group = \"failed\")`");
         errors.report(word, message);

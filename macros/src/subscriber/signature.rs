@@ -158,7 +158,7 @@ fn borrowed(
     }
     match ty {
         Type::Slice(slice) => {
-            if let Some(reported) = settings.refused("batch") {
+            if let Some(reported) = settings.misread("batch") {
                 return Err(reported);
             }
             let message = Message::new("a slice takes a batch, and batches are not there yet")
@@ -200,7 +200,7 @@ fn extractor(ty: &Type, settings: &Settings, errors: &mut Errors) -> Result<Argu
         return Err(errors.report(ty, message));
     }
     if last_word(ty).is_some_and(|word| word == "Tx") {
-        if let Some(reported) = settings.refused("transactional") {
+        if let Some(reported) = settings.misread("transactional") {
             return Err(reported);
         }
         let message = Message::new("`Tx` is not there yet")

@@ -105,7 +105,10 @@ fn what_is_not_there_yet_says_so_once() {
     let batch = "`batch` is not there yet\nhelp: remove it, and take one message: `message: &T`";
     refuses_key("batch = 100", "batch", batch);
     refuses_key("batch_size = 100", "batch_size", batch);
-    refuses("Job, batch = 100", "async fn send(emails: &[Email]) {}", "batch", batch);
+    for key in ["batch", "batch_size", "bach"] {
+        let function = "async fn send(emails: &[Email]) {}";
+        refuses(&format!("Job, {key} = 100"), function, key, batch);
+    }
     refuses(
         "Job",
         "async fn send(emails: &[Email]) {}",
@@ -213,6 +216,30 @@ fn a_cap_and_a_dead_letter_stand_together() {
         "0",
         "`max_attempts` must be at least 1\nhelp: write `max_attempts = 5`",
     );
+    for (arguments, at, help) in [
+        (
+            "group = \"a\", retries = 5, dead_letter(group = \"b\")",
+            "retries",
+            "here it is called `max_attempts`",
+        ),
+        (
+            "group = \"a\", max_attempts = 5, dead_leter(group = \"b\")",
+            "dead_leter",
+            "there is one with a similar name: `dead_letter`",
+        ),
+        (
+            "queue = \"a\", max_attempts = 5, dead_letter(group = \"b\")",
+            "queue",
+            "here it is called `group`",
+        ),
+        (
+            "group = \"a\", max_attempts = 5, dlq = \"b\", on_decode_failure = dead_letter",
+            "dlq",
+            "here it is called `dead_letter`",
+        ),
+    ] {
+        refuses_key(arguments, at, &format!("unknown subscriber key `{at}`\nhelp: {help}"));
+    }
     accepts("Job, group = \"welcome\", max_attempts = 5, dead_letter(group = \"failed\")", SEND);
 }
 

@@ -1,4 +1,3 @@
-use queue_table::prelude::*;
 use queue_table_ui_tests::Job;
 
 async fn send(job: &Job) {
