@@ -10,6 +10,7 @@ use super::Database;
 
 mod attempts;
 mod decoding;
+mod handlers;
 mod leases;
 mod outcomes;
 mod publishing;
@@ -23,6 +24,7 @@ pub(crate) fn trials(
     let modules = [
         attempts::trials(stands),
         decoding::trials(stands),
+        handlers::trials(stands),
         leases::trials(stands),
         outcomes::trials(stands),
         publishing::trials(stands),
