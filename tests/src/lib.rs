@@ -9,6 +9,7 @@
 pub mod conformance;
 pub mod database;
 pub mod eventually;
+pub mod history;
 pub mod proxy;
 pub mod queue;
 pub mod shapes;
