@@ -14,8 +14,8 @@ usage: cargo run --bin quickstart -- [OPTIONS]
 options:
   --json            print the summary as one line of JSON
   --events FILE     take the events from a file with one JSON object a line,
-                    each with an `id` (text) and a `time` (milliseconds since 1970),
-                    and perhaps `mag` (number) and `place` (text)
+                    each with an `id` (text), and perhaps `time` (milliseconds since
+                    1970), `mag` (number) and `place` (text)
   --database URL    run on PostgreSQL, in a schema of its own that is dropped at the end:
                     --database postgres://user:password@localhost/mydb
                     (without it: on a SQLite file in a temporary folder)

@@ -19,7 +19,7 @@ const ALARMING: f64 = 4.5;
 pub(crate) struct Event {
     pub(crate) id: String,
     /// Milliseconds since 1970.
-    pub(crate) time: i64,
+    pub(crate) time: Option<i64>,
     pub(crate) mag: Option<f64>,
     pub(crate) place: Option<String>,
 }
@@ -114,14 +114,14 @@ mod tests {
     #[test]
     fn a_line_that_is_no_event_is_kept_with_its_number() {
         let lines =
-            b"{\"id\": \"a\", \"time\": 1, \"mag\": 4.5}\n\nnot json\r\n{\"id\": \"b\"}\n\xff";
+            b"{\"id\": \"a\", \"time\": 1, \"mag\": 4.5}\n\nnot json\r\n{\"time\": 2}\n\xff";
         let events = Events::parse("a file".to_owned(), lines);
         assert_eq!(events.readable.len(), 1);
         assert!(events.readable[0].is_alarming());
         let reasons: Vec<_> = events.unreadable.iter().map(|line| line.reason.as_str()).collect();
         let expected = [
             "line 3: expected ident at column 2",
-            "line 4: missing field `time` at column 11",
+            "line 4: missing field `id` at column 11",
             "line 5: expected value at column 1",
         ];
         assert_eq!(reasons, expected);

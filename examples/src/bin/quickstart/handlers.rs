@@ -23,7 +23,7 @@ pub(crate) async fn store(
     event: &Event,
     State(database): State<Database>,
 ) -> Result<(), sqlx::Error> {
-    let happened_at = DateTime::from_timestamp_millis(event.time);
+    let happened_at = event.time.and_then(DateTime::from_timestamp_millis);
     on!(&database, pool => {
         sqlx::query(
             "INSERT INTO earthquakes (id, happened_at, magnitude, place) VALUES ($1, $2, $3, $4)

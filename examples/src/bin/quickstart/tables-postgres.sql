@@ -17,7 +17,7 @@ CREATE INDEX jobs_ready ON jobs (kind, coalesce(retry_after, '-infinity'), id) W
 -- What the handlers write.
 CREATE TABLE earthquakes (
     id          text PRIMARY KEY,
-    happened_at timestamptz NOT NULL,
+    happened_at timestamptz,
     magnitude   double precision,
     place       text
 );

@@ -17,7 +17,7 @@ CREATE INDEX jobs_ready ON jobs (kind, coalesce(retry_after, ''), id) WHERE proc
 -- What the handlers write.
 CREATE TABLE earthquakes (
     id          TEXT PRIMARY KEY,
-    happened_at TEXT NOT NULL,
+    happened_at TEXT,
     magnitude   REAL,
     place       TEXT
 );
