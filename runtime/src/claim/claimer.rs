@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::buffer::{Buffer, Claim};
+use super::course::{Course, Place};
 use super::pace::{Backoff, jittered};
 use super::subscription::Resolved;
 use super::{Claimed, Ledger, Subscription};
 use crate::backend::{Backend, Failure, IdOn, Urgency, Values, bind};
 use crate::descriptor::{Column, Form, Role};
-use crate::dialect::{Event, Statement};
+use crate::dialect::{ClaimFrom, Event, Statement};
 use crate::handler::TableOn;
 use crate::settle::Settlement;
 use crate::telemetry;
@@ -17,21 +18,11 @@ use crate::telemetry;
 /// How many rows can wait for their settlement before no more are claimed.
 const MAX_UNSETTLED: usize = 2000;
 
-/// How long a claim may start past a watermark.
-const WATERMARK_LIFE: Duration = Duration::from_secs(1);
-
-/// The last row of a full claim; the next claim starts behind it.
-struct Watermark<Id> {
-    retry_after: Option<i64>,
-    id: Id,
-    since: Instant,
-}
-
 /// What a claim brought.
 struct Brought<Id> {
     rows: usize,
     learned: Claim,
-    last: Option<(Option<i64>, Id)>,
+    last: Option<Place<Id>>,
 }
 
 /// Claims until the subscription drains. Rows of a claim that was on its way then are in the
@@ -39,58 +30,30 @@ struct Brought<Id> {
 pub(crate) async fn claim_rows<DB: Backend, T: TableOn<DB>>(
     subscription: Arc<Subscription<DB, T>>,
 ) {
-    let signals = &subscription.signals;
+    let Subscription { signals, statements, .. } = &*subscription;
     let single = subscription.settings.cap.as_ref().is_some_and(|cap| cap.max_attempts == 1);
     let Resolved { workers, lease, poll_interval, .. } = subscription.settings;
     let mut buffer = Buffer::new(workers, lease, !single);
+    let mut course = Course::new(statements, Instant::now());
     let mut backoff = Backoff::default();
-    let mut watermark: Option<Watermark<T::Id>> = None;
-    // A claim from the beginning that came back full: fresh rows may hide due retries.
-    let mut backlog = false;
-    let mut retries_since = Instant::now();
     while let Some(room) = room(&subscription, &buffer).await {
         let now = Instant::now();
         let woken = signals.wake.take() | subscription.due.lock().take_due(now);
-        if woken || watermark.as_ref().is_some_and(|mark| now - mark.since > WATERMARK_LIFE) {
-            watermark = None;
-        }
-        let statements = &subscription.statements;
-        let after = watermark.as_ref().map(|mark| (mark.retry_after, &mark.id));
-        let (statement, limit) = match (&after, &statements.claim_watermark) {
-            (Some(_), Some(claim)) => (claim, room),
-            _ => match &statements.claim_retries {
-                Some(retries) if backlog && now - retries_since > WATERMARK_LIFE => {
-                    retries_since = now;
-                    (retries, room.div_ceil(10))
-                }
-                _ => (&statements.claim, room),
-            },
-        };
-        let from_start = std::ptr::eq(statement, &statements.claim);
-        let past_watermark = after.is_some();
-        match claim(&subscription, statement, limit, after).await {
+        let from = course.next(now, woken);
+        // Due retries get a tenth of what there is room for.
+        let limit = if from == ClaimFrom::Retries { room.div_ceil(10) } else { room };
+        match claim(&subscription, statements.claim(from), limit, course.watermark()).await {
             Ok(brought) => {
                 backoff.reset();
-                let full = brought.rows == limit;
                 buffer.learn(brought.learned, subscription.ledger.lock().handler_time());
-                signals.low.store(buffer.size() / 2, std::sync::atomic::Ordering::Relaxed);
-                if from_start {
-                    backlog = full;
-                }
-                let since = watermark.as_ref().map_or(now, |mark| mark.since);
-                watermark = match brought.last {
-                    Some((retry_after, id)) if full && (from_start || past_watermark) => {
-                        Some(Watermark { retry_after, id, since })
-                    }
-                    _ => None,
-                };
-                if from_start && !full {
+                signals.buffer_is_low_at(buffer.size() / 2);
+                if course.learn(from, brought.rows == limit, brought.last) {
                     idle(&subscription, jittered(poll_interval)).await;
                 }
             }
             Err(failure) => {
                 subscription.failed(failure);
-                watermark = None;
+                course.forget();
                 pause(&subscription, backoff.pause()).await;
             }
         }
@@ -131,8 +94,9 @@ async fn claim<DB: Backend, T: TableOn<DB>>(
     subscription: &Subscription<DB, T>,
     statement: &Statement,
     limit: usize,
-    after: Option<(Option<i64>, &T::Id)>,
+    after: Option<&Place<T::Id>>,
 ) -> Result<Brought<T::Id>, Failure> {
+    let after = after.map(|place| (place.retry_after, &place.id));
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let values = Values { limit, after, ..subscription.values() };
     let query = bind::<DB, T::Id>(statement, &values)?;
@@ -154,7 +118,8 @@ async fn claim<DB: Backend, T: TableOn<DB>>(
     if !subscription.statements.claims_are_ordered {
         claimed.sort_by(|(a, a_due), (b, b_due)| (a_due, &a.id).cmp(&(b_due, &b.id)));
     }
-    let last = claimed.last().map(|(row, due)| (*due, row.id.clone()));
+    let last = claimed.last();
+    let last = last.map(|(row, due)| Place { retry_after: *due, id: row.id.clone() });
     let only_first_deliveries = claimed.iter().all(|(row, _)| row.attempt == 1);
     let started = {
         let mut ledger = subscription.ledger.lock();

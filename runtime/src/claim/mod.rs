@@ -4,6 +4,7 @@
 
 mod buffer;
 mod claimer;
+mod course;
 mod keeper;
 mod ledger;
 mod pace;

@@ -41,7 +41,7 @@ pub(crate) struct Signals {
     pub(crate) room: Notify,
     claimer_waits: AtomicBool,
     /// The buffer is low at this many rows.
-    pub(crate) low: AtomicUsize,
+    low: AtomicUsize,
     /// Outcomes wait to be written.
     pub(crate) outcomes: Notify,
     /// A row was put off.
@@ -73,6 +73,11 @@ impl Signals {
     /// The claimer is about to wait for room.
     pub(crate) fn expect_room(&self) {
         self.claimer_waits.store(true, Ordering::SeqCst);
+    }
+
+    /// At how many rows the claimer wants to be told that the buffer is low.
+    pub(crate) fn buffer_is_low_at(&self, rows: usize) {
+        self.low.store(rows, Ordering::Relaxed);
     }
 
     /// Deliveries are over: there may be room, and a drain may have ended.

@@ -48,6 +48,17 @@ impl LeaseStatements {
         })
     }
 
+    /// The claim that starts somewhere; the one from the beginning where there is no such.
+    #[must_use]
+    pub fn claim(&self, from: ClaimFrom) -> &Statement {
+        let other = match from {
+            ClaimFrom::Start => None,
+            ClaimFrom::Watermark => self.claim_watermark.as_ref(),
+            ClaimFrom::Retries => self.claim_retries.as_ref(),
+        };
+        other.unwrap_or(&self.claim)
+    }
+
     /// The statement that writes an event, if the table has the columns for it.
     #[must_use]
     pub fn settle(&self, event: Event) -> Option<&Many> {

@@ -18,6 +18,8 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         let held = self.entries.iter().filter(|(_, entry)| held(entry)).map(|(key, _)| key);
         let mut keys: Vec<_> = held.take(max).collect();
         keys.sort_by(|a, b| self.entries[*a].id.cmp(&self.entries[*b].id));
+        // As in a settlement: the other delivery of the same row is in the next statement.
+        keys.dedup_by(|b, a| self.entries[*b].id == self.entries[*a].id);
         let mut rows = RowsOf::new(self.form);
         for &key in &keys {
             let entry = &mut self.entries[key];

@@ -63,6 +63,16 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
     fn batch(&mut self, event: Event, mut keys: Vec<Key>) -> Batch<Id> {
         // In one order everywhere, so that two statements never wait for each other in a circle.
         keys.sort_by(|a, b| self.entries[*a].id.cmp(&self.entries[*b].id));
+        // A statement names a row once, because it answers with ids: of a row that was lost and
+        // claimed again there are two deliveries, and the second is asked in the next statement.
+        let Self { entries, waiting, .. } = self;
+        keys.dedup_by(|b, a| {
+            let again = entries[*b].id == entries[*a].id;
+            if again {
+                waiting[event as usize].push_front(*b);
+            }
+            again
+        });
         let mut rows = RowsOf::new(self.form);
         for &key in &keys {
             let entry = &mut self.entries[key];
