@@ -184,11 +184,11 @@ impl fmt::Display for Lines<'_, String> {
 impl fmt::Display for Lines<'_, SqlxBrokerError> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for error in self.0 {
-            write!(f, "\n  - {error}")?;
-            let mut cause = std::error::Error::source(error);
-            while let Some(error) = cause {
-                write!(f, ": {error}")?;
-                cause = error.source();
+            // What an error lists itself stands one step further in.
+            write!(f, "\n  - {}", error.to_string().replace('\n', "\n  "))?;
+            // A driver's error says what caused it in its own text.
+            if let Some(cause) = std::error::Error::source(error) {
+                write!(f, ": {cause}")?;
             }
         }
         Ok(())

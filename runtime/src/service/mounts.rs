@@ -35,7 +35,7 @@ impl<DB: Backend> Mounts<DB> {
 
     /// Mounts a subscriber, with the settings of its attribute or with some changed:
     /// `b.mount(send.workers(32))`.
-    pub fn mount<Args, M>(&mut self, subscriber: M) -> &mut Self
+    pub fn mount<Args, M>(&mut self, subscriber: M)
     where
         M: Mount<Args, Subscriber: Subscribed<DB>>,
         (M::Cap, M::Dead): BothOrNone,
@@ -44,7 +44,6 @@ impl<DB: Backend> Mounts<DB> {
         self.openings.push(Box::new(move |shared, states| {
             Box::pin(opening::<DB, M::Subscriber>(shared, settings, states))
         }));
-        self
     }
 
     /// Connects the broker and opens its subscriptions one after the other. All errors are

@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         let trials = [
             stands::trials(on),
             on_postgres::promises::trials(on),
+            on_postgres::idling::trials(on),
             on_sqlite::promises::trials(on),
         ];
         trials.into_iter().flatten().collect()

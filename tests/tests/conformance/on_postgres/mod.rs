@@ -1,5 +1,7 @@
 //! The promises on PostgreSQL.
 
+pub(crate) mod idling;
+
 pub(crate) type Database = sqlx::Postgres;
 
 #[path = "../promises/mod.rs"]
