@@ -10,6 +10,7 @@ pub mod conformance;
 pub mod database;
 pub mod eventually;
 pub mod history;
+pub mod plans;
 pub mod proxy;
 pub mod queue;
 pub mod shapes;
