@@ -17,6 +17,24 @@ fn the_compiler_says_what_to_type_instead() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+#[test]
+fn one_mistake_is_one_error() -> Result<(), Box<dyn Error>> {
+    for topic in std::fs::read_dir("fail")? {
+        for file in std::fs::read_dir(topic?.path())? {
+            let path = file?.path();
+            if path.extension().is_none_or(|extension| extension != "stderr") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path)?;
+            let errors = text.lines().filter(|line| line.starts_with("error")).count();
+            let mistakes =
+                if path.ends_with("mistakes_are_reported_together.stderr") { 3 } else { 1 };
+            assert_eq!(errors, mistakes, "{}", path.display());
+        }
+    }
+    Ok(())
+}
+
 fn pinned() -> Result<String, Box<dyn Error>> {
     let file = include_str!("../../rust-toolchain.toml");
     let channel = file.lines().find_map(|line| line.strip_prefix("channel = "));

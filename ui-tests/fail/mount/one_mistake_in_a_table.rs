@@ -2,7 +2,7 @@ use queue_table::prelude::*;
 
 #[derive(QueueTable, sqlx::FromRow)]
 #[queue_table(name = "jobs", table = "jobs")]
-struct Job { #[queue(id)] id: u64, #[queue(group)] kind: String }
+struct Job { #[queue(id)] id: i64, #[queue(group)] kind: String }
 
 #[subscriber(Job, group = "mail", max_attempts = 5, dead_letter(group = "failed"))]
 async fn send(job: &Job, _: Ctx<keys::Attempt>) {
