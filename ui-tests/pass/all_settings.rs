@@ -69,9 +69,12 @@ async fn tick() {}
 #[test]
 fn all_of_them_can_be_mounted() {
     on_sqlite(|b| {
-        b.mount(send).mount(look.workers(2)).mount(tick);
+        b.mount(send);
+        b.mount(look.workers(2));
+        b.mount(tick);
     });
     on_postgres(|b| {
-        b.mount(send.group("vip").workers(2)).mount(look);
+        b.mount(send.group("vip").workers(2));
+        b.mount(look);
     });
 }

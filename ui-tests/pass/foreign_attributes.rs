@@ -46,6 +46,7 @@ async fn with_unused(job: &Job, lost: CancellationToken) {}
 fn what_is_left_can_be_mounted() {
     queue_table_ui_tests::on_sqlite(|b| {
         #[expect(deprecated, reason = "the attribute stays with the function")]
-        b.mount(send).mount(with_unused);
+        b.mount(send);
+        b.mount(with_unused);
     });
 }

@@ -31,7 +31,8 @@ queue!(Second, "second", String, second(_row: Second) { Outcome::ack() });
 #[test]
 fn each_has_its_own_declaration() {
     queue_table_ui_tests::on_sqlite(|b| {
-        b.mount(first).mount(second);
+        b.mount(first);
+        b.mount(second);
     });
     let names = [First::TABLE.name(), Second::TABLE.name()];
     assert_eq!(names, ["first", "second"]);

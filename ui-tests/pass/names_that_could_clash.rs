@@ -56,7 +56,10 @@ async fn r#match(job: &Job) {
 #[test]
 fn all_of_them_can_be_mounted() {
     queue_table_ui_tests::on_sqlite(|b| {
-        b.mount(cx).mount(value).mount(outcome).mount(r#match);
+        b.mount(cx);
+        b.mount(value);
+        b.mount(outcome);
+        b.mount(r#match);
     });
     let row = Row { id: 1, locked_until: None, table: 2, this: 3 };
     assert_eq!(super::now(cx(&row, CancellationToken::new())), Outcome::ack());

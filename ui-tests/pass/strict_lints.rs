@@ -63,6 +63,9 @@ async fn tick() {}
 #[test]
 fn all_of_them_can_be_mounted() {
     queue_table_ui_tests::on_sqlite(|b| {
-        b.mount(send).mount(number).mount(text).mount(tick);
+        b.mount(send);
+        b.mount(number);
+        b.mount(text);
+        b.mount(tick);
     });
 }
