@@ -42,6 +42,7 @@ pub enum Cut {
 #[derive(Debug, Clone, Copy)]
 struct Weather {
     frozen: bool,
+    strands: usize,
     to_server: Duration,
     to_client: Duration,
     cuts: usize,
@@ -49,6 +50,11 @@ struct Weather {
 }
 
 impl Weather {
+    /// Whether a connection that was made after so many strandings is let through.
+    fn lets_through(&self, strands: usize) -> bool {
+        !self.frozen && self.strands == strands
+    }
+
     fn delay(&self, way: Way) -> Duration {
         match way {
             Way::ToServer => self.to_server,
@@ -73,6 +79,7 @@ impl Proxy {
         let address = listener.local_addr().unwrap();
         let (weather, told) = watch::channel(Weather {
             frozen: false,
+            strands: 0,
             to_server: Duration::ZERO,
             to_client: Duration::ZERO,
             cuts: 0,
@@ -122,6 +129,12 @@ impl Proxy {
         self.weather.send_modify(|weather| weather.frozen = false);
     }
 
+    /// Lets nothing through any more on the connections that are there, as a firewall does that
+    /// forgot them; connections made after it are not touched.
+    pub fn strand(&self) {
+        self.weather.send_modify(|weather| weather.strands += 1);
+    }
+
     /// Ends every connection at once, frozen ones too; bytes on their way are lost.
     ///
     /// Connections made after it are not touched.
@@ -161,7 +174,7 @@ async fn carry(
     server: SocketAddr,
     weather: watch::Receiver<Weather>,
 ) -> Option<(TcpStream, TcpStream)> {
-    let before = weather.borrow().cuts;
+    let Weather { cuts: before, strands, .. } = *weather.borrow();
     let Ok(mut server) = TcpStream::connect(server).await else {
         let _ = client.set_zero_linger();
         return None;
@@ -171,11 +184,11 @@ async fn carry(
         let (from_client, to_client) = client.split();
         let (from_server, to_server) = server.split();
         let carried = tokio::try_join!(
-            pump(from_client, to_server, Way::ToServer, weather.clone()),
-            pump(from_server, to_client, Way::ToClient, weather.clone()),
+            pump(from_client, to_server, Way::ToServer, strands, weather.clone()),
+            pump(from_server, to_client, Way::ToClient, strands, weather.clone()),
         );
         // A frozen network does not tell one end that the other is gone.
-        thawed(&mut weather.clone()).await;
+        thawed(&mut weather.clone(), strands).await;
         carried
     };
     let cut = tokio::select! {
@@ -198,6 +211,7 @@ async fn pump(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
     way: Way,
+    strands: usize,
     mut weather: watch::Receiver<Weather>,
 ) -> io::Result<()> {
     let (sender, mut receiver) = mpsc::channel(CHUNKS);
@@ -217,18 +231,18 @@ async fn pump(
     let write = async move {
         while let Some((due, chunk)) = receiver.recv().await {
             sleep_until(due).await;
-            thawed(&mut weather).await;
+            thawed(&mut weather, strands).await;
             to.write_all(&chunk).await?;
         }
-        thawed(&mut weather).await;
+        thawed(&mut weather, strands).await;
         to.shutdown().await
     };
     tokio::try_join!(read, write).map(|((), ())| ())
 }
 
-async fn thawed(weather: &mut watch::Receiver<Weather>) {
+async fn thawed(weather: &mut watch::Receiver<Weather>, strands: usize) {
     // An error means that the proxy is gone, and this task with it.
-    let _ = weather.wait_for(|weather| !weather.frozen).await;
+    let _ = weather.wait_for(|weather| weather.lets_through(strands)).await;
 }
 
 /// Nothing when the proxy is gone, and this task with it.
@@ -366,6 +380,18 @@ mod tests {
             let mut next = TcpStream::connect(proxy.address()).await.unwrap();
             assert_eq!(ask(&mut next, b"again").await.unwrap(), b"again");
         }
+    }
+
+    #[tokio::test]
+    async fn a_stranded_connection_stands_still_and_a_later_one_does_not() {
+        let (proxy, mut client) = echo().await;
+        proxy.strand();
+        client.write_all(b"a").await.unwrap();
+        let mut late = TcpStream::connect(proxy.address()).await.unwrap();
+        assert_eq!(ask(&mut late, b"b").await.unwrap(), b"b");
+        stays("nothing is answered", MOMENT, async || !has_answer(&client)).await;
+        proxy.cut(Cut::Reset);
+        eventually("a cut ends it", async || proxy.connections() == 0).await;
     }
 
     #[tokio::test]

@@ -200,6 +200,11 @@ impl<DB: Backend> Inner<DB> {
             // The others were opened to the same server and are likely as dead.
             let idle = std::mem::take(&mut self.slots.lock().idle);
             idle.into_iter().chain([owned]).for_each(|owned| close(owned.connection));
+            if self.keep == Keep::Held {
+                while let Some(connection) = self.pool.try_acquire() {
+                    close(connection);
+                }
+            }
             self.pass_on(None);
         } else if self.keep == Keep::Held || self.is_waited_for() {
             self.pass_on(Some(owned));

@@ -15,13 +15,16 @@ type Args = <Postgres as sqlx::Database>::Arguments;
 /// READ COMMITTED, because SKIP LOCKED at a higher level fails instead of skipping. Limits on
 /// statements and on waiting for locks, because closing a socket does not end the statement that it
 /// waited for. And no plan that reads the whole table: plans are kept, and one from when the queue
-/// was empty would be used for millions of rows until the next ANALYZE.
-const SETTINGS: [(&str, &str); 5] = [
+/// was empty would be used for millions of rows until the next ANALYZE. Where such a plan is the
+/// only one, as for a foreign key without an index, its price would start the compiler of plans,
+/// which takes longer than all of a batch.
+const SETTINGS: [(&str, &str); 6] = [
     ("default_transaction_isolation", "read committed"),
     ("statement_timeout", "10s"),
     ("lock_timeout", "1s"),
     ("enable_seqscan", "off"),
     ("enable_bitmapscan", "off"),
+    ("jit", "off"),
 ];
 
 const ENTER: &str = "SELECT s.name, current_setting(s.name), set_config(s.name, s.value, false) \

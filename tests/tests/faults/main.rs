@@ -1,0 +1,24 @@
+//! Faults: rows that cannot be written, and a network and a server that fail.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::ExitCode;
+
+mod answers;
+mod gate;
+mod locked;
+mod network;
+mod on_postgres;
+mod on_sqlite;
+
+fn main() -> ExitCode {
+    queue_table_tests::conformance::run(|on| {
+        let trials = [
+            network::trials(on),
+            answers::trials(on),
+            locked::trials(on),
+            on_postgres::rows::trials(on),
+            on_sqlite::rows::trials(on),
+        ];
+        trials.into_iter().flatten().collect()
+    })
+}

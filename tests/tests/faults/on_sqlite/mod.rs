@@ -1,0 +1,7 @@
+//! The same on SQLite.
+
+pub(crate) type Database = sqlx::Sqlite;
+
+#[expect(clippy::duplicate_mod, reason = "the same tests on another kind of database")]
+#[path = "../rows/mod.rs"]
+pub(crate) mod rows;
