@@ -1,5 +1,5 @@
 //! The rules that relate two facts of a subscriber; those of one key are in `attr`, those of one
-//! argument in `signature`, and those that need the table are left to rustc (`expand`).
+//! argument in `signature`, and those that need the table are left to rustc (`fits`).
 
 use quote::ToTokens;
 use syn::{GenericParam, ReturnType, Signature, Type};
