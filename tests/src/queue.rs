@@ -130,7 +130,8 @@ impl Script {
         self.seen.lock().clone()
     }
 
-    async fn run(&self, seen: Seen) -> Outcome {
+    /// Does for a row what the test wants.
+    pub async fn act(&self, seen: Seen) -> Outcome {
         self.seen.lock().push((seen.n, seen.attempt));
         (self.act)(seen).await
     }
@@ -144,7 +145,7 @@ pub async fn scripted(
     State(script): State<Script>,
     cancellation: CancellationToken,
 ) -> Outcome {
-    script.run(Seen { n: task.n, attempt, cancellation }).await
+    script.act(Seen { n: task.n, attempt, cancellation }).await
 }
 
 /// Works on `bare_jobs` as the test's script says.
@@ -154,7 +155,7 @@ pub async fn scripted_bare(
     State(script): State<Script>,
     cancellation: CancellationToken,
 ) -> Outcome {
-    script.run(Seen { n: task.n, attempt: 1, cancellation }).await
+    script.act(Seen { n: task.n, attempt: 1, cancellation }).await
 }
 
 /// Works on `kept_jobs` of group `work` as the test's script says.
@@ -165,7 +166,7 @@ pub async fn scripted_kept(
     State(script): State<Script>,
     cancellation: CancellationToken,
 ) -> Outcome {
-    script.run(Seen { n: row.id, attempt, cancellation }).await
+    script.act(Seen { n: row.id, attempt, cancellation }).await
 }
 
 /// Makes the three tables, with the indexes of their claims.

@@ -24,6 +24,8 @@ pub trait Db: Backend {
     /// The column type of `Vec<u8>`.
     const BYTES: &'static str;
 
+    /// The column type of `Json<T>`.
+    const JSON: &'static str;
     /// What sorts before every time, as the index of a claim has it.
     const BEFORE_EVERY_TIME: &'static str;
 

@@ -15,6 +15,7 @@ impl Db for Sqlite {
     const ID: &'static str = "INTEGER PRIMARY KEY";
     const TIME: &'static str = "TEXT";
     const BYTES: &'static str = "BLOB";
+    const JSON: &'static str = "TEXT";
     const BEFORE_EVERY_TIME: &'static str = "''";
 
     type Place = TempDir;

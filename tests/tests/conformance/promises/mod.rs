@@ -9,6 +9,7 @@ use queue_table_tests::queue::{Job, Script, Task, create_tables, scripted};
 use super::Database;
 
 mod attempts;
+mod declarations;
 mod decoding;
 mod handlers;
 mod leases;
@@ -23,6 +24,7 @@ pub(crate) fn trials(
 ) -> Vec<queue_table_tests::conformance::Trial> {
     let modules = [
         attempts::trials(stands),
+        declarations::trials(stands),
         decoding::trials(stands),
         handlers::trials(stands),
         leases::trials(stands),
