@@ -184,12 +184,7 @@ impl Expansion<'_> {
                     (Some(quote!(: #ty)), quote!(::queue_table::FromDelivery::from_delivery(#cx)))
                 }
             };
-            quote! {
-                let #name #ty = match #value {
-                    ::core::result::Result::Ok(value) => value,
-                    ::core::result::Result::Err(outcome) => return outcome,
-                };
-            }
+            quote!(let #name #ty = #value?;)
         });
         let outcome = self.outcome();
         quote! {
@@ -203,9 +198,9 @@ impl Expansion<'_> {
             {
                 async fn handle(
                     #cx: &mut ::queue_table::__private::Cx<'_, __DB, #row>,
-                ) -> ::queue_table::Outcome {
+                ) -> ::core::result::Result<::queue_table::Outcome, ::queue_table::Outcome> {
                     #(#taken)*
-                    #outcome
+                    ::core::result::Result::Ok(#outcome)
                 }
                 fn needs(needs: &mut ::queue_table::__private::Needs) {
                     #(<#extractors as ::queue_table::Extractor>::needs(needs);)*

@@ -1,18 +1,17 @@
 //! Ids of any type that a database can bind.
 
 use super::{Backend, BindResult};
-use crate::descriptor::RowId;
 
 /// An id that a database can bind, one and many, and read.
 ///
-/// It holds for every [`RowId`] that sqlx knows on the database; on PostgreSQL also as an array,
+/// It holds for every id that sqlx knows on the database; on PostgreSQL also as an array,
 /// which `#[derive(sqlx::Type)]` with `#[sqlx(transparent)]` brings along.
 #[diagnostic::on_unimplemented(
     message = "an id of type `{Self}` cannot be bound on `{DB}`",
     label = "not an id on `{DB}`",
     note = "use a type that sqlx knows there, or a newtype with `#[derive(sqlx::Type)]` and `#[sqlx(transparent)]`"
 )]
-pub trait IdOn<DB: Backend>: RowId {
+pub trait IdOn<DB: Backend>: Sized {
     #[doc(hidden)]
     fn bind(&self, arguments: &mut DB::Arguments) -> BindResult;
     #[doc(hidden)]

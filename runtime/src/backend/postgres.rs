@@ -5,7 +5,7 @@ use sqlx::{Arguments, Decode, Encode, Executor, Postgres, Row, Type, ValueRef};
 use sqlx::{SqlSafeStr, SqlStr};
 
 use super::{Backend, BindResult, Bound, Each, Fault, IdOn, PayloadValue};
-use crate::descriptor::{Count, PayloadForm, RowId, TimeForm};
+use crate::descriptor::{Count, PayloadForm, TimeForm};
 use crate::dialect::{self, Clock};
 
 type Args = <Postgres as sqlx::Database>::Arguments;
@@ -242,7 +242,7 @@ impl Backend for Postgres {
 #[diagnostic::do_not_recommend]
 impl<T> IdOn<Postgres> for T
 where
-    T: RowId + PgHasArrayType + Type<Postgres>,
+    T: PgHasArrayType + Type<Postgres>,
     T: for<'q> Encode<'q, Postgres> + for<'r> Decode<'r, Postgres>,
 {
     fn bind(&self, arguments: &mut Args) -> BindResult {

@@ -5,7 +5,7 @@ use sqlx::sqlite::{SqliteRow, SqliteTypeInfo};
 use sqlx::{Arguments, Decode, Encode, Executor, Row, Sqlite, Type, TypeInfo, ValueRef};
 
 use super::{Backend, BindResult, Bound, Each, Fault, IdOn, PayloadValue};
-use crate::descriptor::{Count, PayloadForm, RowId, TimeForm};
+use crate::descriptor::{Count, PayloadForm, TimeForm};
 use crate::dialect::{self, Clock};
 
 type Args = <Sqlite as sqlx::Database>::Arguments;
@@ -177,11 +177,11 @@ fn no_arrays() -> BindResult {
 #[diagnostic::do_not_recommend]
 impl<T> IdOn<Sqlite> for T
 where
-    T: RowId + Type<Sqlite>,
+    T: Type<Sqlite>,
     T: for<'q> Encode<'q, Sqlite> + for<'r> Decode<'r, Sqlite>,
 {
     fn bind(&self, arguments: &mut Args) -> BindResult {
-        arguments.add(self.clone())
+        arguments.add(self)
     }
 
     fn bind_many(_ids: &[Self], _arguments: &mut Args) -> BindResult {

@@ -119,6 +119,7 @@ async fn call<DB: Backend, S: Subscribed<DB>>(
             Err(_) => return timed_out(timeout),
         },
     };
+    let handled = handled.map(|outcome| outcome.unwrap_or_else(|instead| instead));
     handled.unwrap_or_else(|panic| {
         let reason = format!("the handler panicked: {}", message(&*panic));
         telemetry::handler_panicked(Row::<S>::TABLE.name(), &subscription.name, &reason);

@@ -1,7 +1,7 @@
 //! One column of a queue table: its name, its role, and how its values are written.
 
 use super::{
-    AttemptColumn, ErrorColumn, GroupColumn, LeaseColumn, NullableTimeColumn, PayloadColumn, RowId,
+    AttemptColumn, ErrorColumn, GroupColumn, LeaseColumn, NullableTimeColumn, PayloadColumn,
     TimeColumn,
 };
 
@@ -135,7 +135,7 @@ impl Column {
 
     /// The primary key.
     #[must_use]
-    pub const fn id<T: RowId>(name: &'static str) -> Self {
+    pub const fn id<T>(name: &'static str) -> Self {
         Self::new(name, Role::Id, Form::Opaque)
     }
 

@@ -126,8 +126,11 @@ pub trait Declared: Sized + Send + 'static {
 /// A subscriber on a database: the generated call of its handler.
 #[doc(hidden)]
 pub trait Subscribed<DB: Backend>: Declared<Row: TableOn<DB>> {
-    /// Takes the handler's arguments and calls it.
-    fn handle(cx: &mut Cx<'_, DB, Self::Row>) -> impl Future<Output = Outcome> + Send;
+    /// Takes the handler's arguments and calls it; the error is what happens to a row from which
+    /// they cannot be taken.
+    fn handle(
+        cx: &mut Cx<'_, DB, Self::Row>,
+    ) -> impl Future<Output = Result<Outcome, Outcome>> + Send;
 
     /// Names what the service must have for it.
     fn needs(needs: &mut Needs);
