@@ -22,7 +22,7 @@ const GAP: u64 = 1500;
 /// small one.
 const VACUUM: &str = "VACUUM (ANALYZE, INDEX_CLEANUP ON) jobs";
 
-/// A session that is set up as the queue sets up its own, and keeps the plans that fit all values.
+/// A session that is set up as the queue sets up its own.
 #[derive(Debug)]
 pub struct Session {
     connection: PgConnection,
@@ -33,17 +33,14 @@ impl Session {
     pub async fn open(url: &str) -> Self {
         let mut connection = PgConnection::connect(url).await.unwrap();
         <Postgres as Backend>::enter(&mut connection).await.unwrap();
-        let mut session = Self { connection };
-        // What a driver's kept statements come to after some runs, and the harder case: it must fit
-        // every value.
-        session.run("SET plan_cache_mode = force_generic_plan").await;
-        session
+        Self { connection }
     }
 
     /// Runs statements without parameters.
     pub async fn run(&mut self, sql: &str) -> Vec<PgRow> {
         let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut self.connection).await;
-        rows.unwrap_or_else(|error| panic!("{error}\nin: {sql}"))
+        // The arrays of 500 rows would hide the rest.
+        rows.unwrap_or_else(|error| panic!("{error}\nin: {sql:.2000}"))
     }
 
     /// Prepares a statement under its own name.
@@ -180,39 +177,65 @@ fn enter(state: State, rows: u64) -> String {
 
 async fn measure_filled(url: &str, state: State, rows: u64) -> Vec<Cost> {
     let mut session = Session::open(url).await;
-    let statements = rendered::<Postgres>(&state.shape());
-    let find = |name: &str| statements.iter().find(|it| it.name == name).unwrap();
-    let [claim, past, ack, renew] = ["claim", "claim_watermark", "ack", "renew"].map(find);
-    for statement in [claim, past, ack, renew] {
-        session.prepare(statement).await;
-    }
-    // Past all that is dead, where the last claim ended.
-    let after = state.dead(rows).1 + if state == State::Processed { 100 } else { GAP };
-    let mut place =
-        Place { after, step: if state == State::OldSnapshot { MANY as u64 } else { 0 } };
-    let mut costs = Vec::new();
-    for limit in [1, MANY] {
-        let bound = Bound { limit, ..Bound::default() };
-        costs.push(session.cost("claim", claim, limit, async |_| bound.clone()).await);
-    }
-    for limit in [1, MANY] {
-        let cost = session.cost("claim past a watermark", past, limit, async |_| Bound {
-            limit,
-            after: place.next(),
-            ..Bound::default()
-        });
-        costs.push(cost.await);
-    }
-    for (name, statement) in [("ack", ack), ("renew", renew)] {
-        let cost = session.cost(name, statement, MANY, async |session| {
-            let bound = Bound { limit: MANY, after: place.next(), ..Bound::default() };
-            let claimed = session.claim(past, &bound).await;
-            Bound { claimed, ..bound }
-        });
-        costs.push(cost.await);
-    }
+    let measured = Measured::prepare(&mut session, state).await;
+    let costs = measured.costs(&mut session, state, rows).await;
     session.connection.close().await.unwrap();
     costs
+}
+
+/// The statements that are measured.
+struct Measured {
+    statements: Vec<Rendered>,
+}
+
+impl Measured {
+    async fn prepare(session: &mut Session, state: State) -> Self {
+        let mut statements = rendered::<Postgres>(&state.shape());
+        let names = ["claim", "claim_watermark", "ack", "renew"];
+        statements.retain(|statement| names.contains(&statement.name.as_str()));
+        for statement in &statements {
+            session.prepare(statement).await;
+        }
+        Self { statements }
+    }
+
+    fn named(&self, name: &str) -> &Rendered {
+        self.statements.iter().find(|statement| statement.name == name).unwrap()
+    }
+
+    async fn costs(&self, session: &mut Session, state: State, rows: u64) -> Vec<Cost> {
+        let (claim, past) = (self.named("claim"), self.named("claim_watermark"));
+        // Past all that is dead, where the last claim ended.
+        let after = state.dead(rows).1 + if state == State::Processed { 100 } else { GAP };
+        let step = if state == State::OldSnapshot { MANY as u64 } else { 0 };
+        let mut place = Place { after, step };
+        let mut costs = Vec::new();
+        for limit in [1, MANY] {
+            let bound = Bound { limit, ..Bound::default() };
+            costs.push(session.cost("claim", claim, limit, async |_| bound.clone()).await);
+        }
+        for limit in [1, MANY] {
+            let cost = session.cost("claim past a watermark", past, limit, async |_| Bound {
+                limit,
+                after: place.next(),
+                ..Bound::default()
+            });
+            costs.push(cost.await);
+        }
+        for name in ["ack", "renew"] {
+            let cost = session.cost(name, self.named(name), MANY, async |session| {
+                let bound = Bound { limit: MANY, after: place.next(), ..Bound::default() };
+                let claimed = session.claim(past, &bound).await;
+                Bound { claimed, ..bound }
+            });
+            costs.push(cost.await);
+        }
+        costs
+    }
+}
+
+fn execution(rendered: &Rendered, bound: &Bound) -> String {
+    format!("EXECUTE \"{}\"{}", rendered.name, bound.arguments(rendered))
 }
 
 /// Where claims past a watermark start: under an old snapshot each at rows of its own, because the
@@ -246,7 +269,7 @@ impl Session {
             let options = "ANALYZE, BUFFERS, TIMING OFF";
             let explained = self.explain(&rendered.name, &arguments, options).await;
             self.run("ROLLBACK").await;
-            let cost = cost(name, rows, &explained);
+            let cost = cost_of(name, rows, &explained);
             if quickest.as_ref().is_none_or(|quickest| cost.ms < quickest.ms) {
                 quickest = Some(cost);
             }
@@ -255,8 +278,7 @@ impl Session {
     }
 
     async fn claim(&mut self, claim: &Rendered, bound: &Bound) -> Vec<(i64, DateTime<Utc>, i64)> {
-        let sql = format!("EXECUTE \"{}\"{}", claim.name, bound.arguments(claim));
-        let rows = self.run(&sql).await;
+        let rows = self.run(&execution(claim, bound)).await;
         let read = |row: &PgRow| {
             let attempt: i32 = row.try_get("attempt").unwrap();
             // The claim returns the number of this delivery, and stores that of the next one.
@@ -267,11 +289,11 @@ impl Session {
     }
 }
 
-fn cost(statement: &'static str, rows: usize, explained: &Value) -> Cost {
+fn cost_of(statement: &'static str, rows: usize, explained: &Value) -> Cost {
     let plan = &explained["Plan"];
     // A statement that took fewer rows would be cheap for a wrong reason.
     let taken = plan["Actual Rows"].as_f64().unwrap();
-    assert!(taken as usize == rows, "{statement} took {taken} rows of {rows}\n{}", shown(plan));
+    assert_eq!(format!("{taken:.0}"), rows.to_string(), "{statement}\n{}", shown(plan));
     let blocks = ["Shared Hit Blocks", "Shared Read Blocks"].map(|key| plan[key].as_u64().unwrap());
     Cost {
         statement,
