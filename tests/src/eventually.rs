@@ -66,6 +66,11 @@ pub async fn stays(what: &str, time: Duration, mut condition: impl AsyncFnMut() 
     }
 }
 
+/// What a handler does that takes its time; no test waits for it to be over.
+pub async fn work_for(time: Duration) {
+    sleep(time).await;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

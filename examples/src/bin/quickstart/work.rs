@@ -27,13 +27,15 @@ fn service(database: &Database) -> Service {
         Database::Sqlite(pool) => {
             let broker = SqlxBroker::new(pool.clone()).lease(LEASE).poll_interval(POLL);
             service.with_broker(broker, |b| {
-                b.mount(store).mount(alert);
+                b.mount(store);
+                b.mount(alert);
             })
         }
         Database::Postgres(pool) => {
             let broker = SqlxBroker::new(pool.clone()).lease(LEASE).poll_interval(POLL);
             service.with_broker(broker, |b| {
-                b.mount(store).mount(alert);
+                b.mount(store);
+                b.mount(alert);
             })
         }
     }

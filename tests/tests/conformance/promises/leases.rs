@@ -140,10 +140,7 @@ async fn nobody_else_claims_a_leased_row(db: TestDb<Database>) {
     let second = gated(&gate);
     let one = start(&db, &first).await;
     let two = start(&db, &second).await;
-    eventually("both are busy", async || {
-        first.seen().len() >= 8 && second.seen().len() >= 8
-    })
-    .await;
+    eventually("both are busy", async || first.seen().len() >= 8 && second.seen().len() >= 8).await;
     gate.add_permits(1000);
     eventually("no row is left", async || db.value::<i64>("SELECT count(*) FROM jobs").await == 0)
         .await;

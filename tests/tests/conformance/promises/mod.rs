@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use queue_table::prelude::*;
 use queue_table_tests::database::TestDb;
-use queue_table_tests::queue::{Job, Script, Task, create_tables, scripted};
+use queue_table_tests::queue::{Job, Script, Task, scripted};
 
 use super::Database;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use queue_table::prelude::*;
 use queue_table_tests::conformance;
-use queue_table_tests::database::{Db, TestDb};
+use queue_table_tests::database::TestDb;
 use queue_table_tests::eventually::{eventually, stays};
 use queue_table_tests::queue::{
     BareJob, KeptJob, Script, Task, create_tables, scripted_bare, scripted_kept,

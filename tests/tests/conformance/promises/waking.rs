@@ -5,7 +5,7 @@ use std::time::Duration;
 use queue_table::prelude::*;
 use queue_table_tests::conformance;
 use queue_table_tests::database::{Db, TestDb};
-use queue_table_tests::eventually::{eventually, eventually_within};
+use queue_table_tests::eventually::{eventually, eventually_within, work_for};
 use queue_table_tests::queue::{Job, Script, Task, create_tables, scripted};
 
 use super::{Database, broker, publish};
@@ -113,8 +113,7 @@ async fn a_dead_letter_wakes_its_group(db: TestDb<Database>) {
     idle(&db, &script).await;
     Job::message(&Task { n: 1 }).group("work").insert(db.pool()).await.unwrap().wake();
     eventually("the dead letter was worked on", async || {
-        script.seen().contains(&(1, 1))
-            && db.value::<i64>("SELECT count(*) FROM jobs").await == 0
+        script.seen().contains(&(1, 1)) && db.value::<i64>("SELECT count(*) FROM jobs").await == 0
     })
     .await;
     running.shutdown().await.unwrap();
@@ -152,7 +151,7 @@ async fn due_retries_are_not_starved_by_fresh_rows(db: TestDb<Database>) {
     db.execute(format!("UPDATE jobs SET retry_after = {past}, attempt = 2 WHERE id = 2000")).await;
     // Fresh rows come first in the order, and these handlers never catch up with them in time.
     let script = Script::new(async |_| {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        work_for(Duration::from_millis(20)).await;
         Outcome::ack()
     });
     let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
@@ -172,7 +171,7 @@ async fn a_row_behind_the_watermark_is_found(db: TestDb<Database>) {
     let tasks: Vec<_> = (1001..=1400).map(|n| Task { n }).collect();
     Job::messages(&tasks).group("work").ids(1001..=1400).insert(db.pool()).await.unwrap();
     let script = Script::new(async |_| {
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        work_for(Duration::from_millis(10)).await;
         Outcome::ack()
     });
     let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
