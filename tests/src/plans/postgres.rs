@@ -175,6 +175,28 @@ fn enter(state: State, rows: u64) -> String {
     }
 }
 
+/// Measures plans that a session made on the empty table and kept, on so many rows, and then those
+/// that it makes once the table was analysed.
+pub async fn measure_kept(url: &str, rows: u64) -> (Vec<Cost>, Vec<Cost>) {
+    let mut admin = PgConnection::connect(url).await.unwrap();
+    fill(&mut admin, State::Pending, &[]).await;
+    let mut session = Session::open(url).await;
+    let measured = Measured::prepare(&mut session, State::Pending).await;
+    for statement in &measured.statements {
+        let bound = Bound { limit: MANY, ..Bound::default() };
+        // From the sixth on a server thinks of keeping one plan for all values.
+        for _ in 0..8 {
+            session.run(&execution(statement, &bound)).await;
+        }
+    }
+    execute(&mut admin, &load(1, rows, "", "")).await;
+    let kept = measured.costs(&mut session, State::Pending, rows).await;
+    execute(&mut admin, VACUUM).await;
+    let made = measured.costs(&mut session, State::Pending, rows).await;
+    execute(&mut admin, "DROP TABLE jobs").await;
+    (kept, made)
+}
+
 async fn measure_filled(url: &str, state: State, rows: u64) -> Vec<Cost> {
     let mut session = Session::open(url).await;
     let measured = Measured::prepare(&mut session, state).await;

@@ -10,7 +10,10 @@ const MANY_ROWS: u64 = 1_000_000;
 /// The trees of a larger table are a level or two deeper.
 const FACTOR: u64 = 3;
 
-conformance![Postgres: a_million_rows_cost_as_much_as_ten_thousand];
+conformance![
+    Postgres: a_million_rows_cost_as_much_as_ten_thousand,
+    a_plan_that_was_made_while_the_queue_was_empty_stays_good,
+];
 
 async fn a_million_rows_cost_as_much_as_ten_thousand(db: TestDb<Postgres>) {
     let few = postgres::measure(db.url(), FEW_ROWS).await;
@@ -24,6 +27,15 @@ async fn a_million_rows_cost_as_much_as_ten_thousand(db: TestDb<Postgres>) {
             compared.filter_map(|(few, many)| dearer(&state.describe(MANY_ROWS), many, few)),
         );
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Drivers keep the plans of their statements, and a queue is empty most of the time.
+async fn a_plan_that_was_made_while_the_queue_was_empty_stays_good(db: TestDb<Postgres>) {
+    let (kept, made) = postgres::measure_kept(db.url(), 10 * FEW_ROWS).await;
+    let compared = kept.iter().zip(&made);
+    let wrong: Vec<_> =
+        compared.filter_map(|(kept, made)| dearer("with a kept plan", kept, made)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
