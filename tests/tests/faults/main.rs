@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 mod answers;
+mod expired;
 mod gate;
 mod locked;
 mod network;
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
         let trials = [
             network::trials(on),
             answers::trials(on),
+            expired::trials(on),
             locked::trials(on),
             on_postgres::rows::trials(on),
             on_sqlite::rows::trials(on),
