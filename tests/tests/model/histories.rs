@@ -18,8 +18,8 @@ async fn keeps_its_promises<DB: Staged, S: Shape>(db: TestDb<DB>)
 where
     S::Id: IdOn<DB>,
 {
-    if let Some(broken) = run::<DB, S>(&db, Plan::of_environment()).await {
-        panic!("{}", broken.report);
+    if let Some(finding) = run::<DB, S>(&db, Plan::of_environment()).await {
+        panic!("{}", finding.report);
     }
 }
 

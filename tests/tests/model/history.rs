@@ -40,7 +40,7 @@ impl Plan {
         };
         Self {
             seed: number("QUEUE_TABLE_MODEL_SEED", 1),
-            histories: number("QUEUE_TABLE_MODEL_HISTORIES", 12),
+            histories: number("QUEUE_TABLE_MODEL_HISTORIES", 40),
             mutant: Mutant::of_environment(),
         }
     }
@@ -48,13 +48,13 @@ impl Plan {
 
 /// A history that broke a promise, made short.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct Finding {
     pub(crate) seed: u64,
     pub(crate) report: String,
 }
 
 /// Runs the histories of a plan until one breaks a promise.
-pub(crate) async fn run<DB: Staged, S: Shape>(db: &TestDb<DB>, plan: Plan) -> Option<Broken>
+pub(crate) async fn run<DB: Staged, S: Shape>(db: &TestDb<DB>, plan: Plan) -> Option<Finding>
 where
     S::Id: IdOn<DB>,
 {
@@ -95,7 +95,7 @@ where
         for line in lines {
             let _ = write!(report, "\n{line}");
         }
-        return Some(Broken { seed, report });
+        return Some(Finding { seed, report });
     }
     None
 }

@@ -48,12 +48,13 @@ impl Mutant {
         let lease = format!("\"{}\"", columns.lease);
         let owns = name != "look" && !name.starts_with("claim");
         match self {
+            // A delete compares rows of values, and an update each of them.
+            Self::NoToken if sql.contains("SELECT id, token") => {
+                sql.replace(&format!(", j.{lease}"), "").replace("SELECT id, token", "SELECT id")
+            }
             Self::NoToken if owns => sql
                 .replace(&format!("c.{lease} = u.token"), "true")
-                .replace(&format!("j.{lease} = u.token"), "true")
-                // The condition of a delete, which compares rows of values.
-                .replace(&format!(", j.{lease}"), "")
-                .replace("SELECT id, token", "SELECT id"),
+                .replace(&format!("j.{lease} = u.token"), "true"),
             Self::NullToken if name == "give_back" => {
                 let set = format!("SET {lease} = ");
                 let (before, from) = sql.split_once(&set).unwrap_or((sql, ""));

@@ -33,12 +33,12 @@ async fn finds<DB: Staged, S: Shape>(db: TestDb<DB>, mutant: Mutant)
 where
     S::Id: IdOn<DB>,
 {
-    let plan = Plan { seed: 1, histories: 12, mutant: Some(mutant) };
-    let broken = run::<DB, S>(&db, plan).await;
-    assert!(broken.is_some(), "{mutant} is not found in {} histories", plan.histories);
-    if let Some(broken) = broken {
-        let last = broken.report.lines().filter(|line| line.starts_with("BROKEN"));
-        eprintln!("{mutant}: seed {}: {}", broken.seed, last.collect::<String>());
+    let plan = Plan { seed: 1, histories: 40, mutant: Some(mutant) };
+    let found = run::<DB, S>(&db, plan).await;
+    assert!(found.is_some(), "{mutant} is not found in {} histories", plan.histories);
+    if let Some(found) = found {
+        let last = found.report.lines().filter(|line| line.starts_with("BROKEN"));
+        eprintln!("{mutant}: seed {}: {}", found.seed, last.collect::<String>());
     }
 }
 

@@ -17,7 +17,7 @@ use super::shape::{DEAD, Shape, WORK};
 use super::table::{Claim, Found, Stored, Taken, Times};
 
 /// The time at which the clock stands before a history moves it: 2030-01-01, in microseconds.
-pub(crate) const NOON: i64 = 1_893_456_000_000_000;
+pub(crate) const BEGINNING: i64 = 1_893_456_000_000_000;
 
 /// How a database is for one history.
 #[derive(Debug, Clone, Copy)]
@@ -84,8 +84,8 @@ impl Staged for Sqlite {
 pub(crate) struct Broken(pub(crate) String);
 
 impl Broken {
-    fn by(error: impl ToString) -> Self {
-        Self(error.to_string())
+    fn by(error: impl Into<sqlx::error::BoxDynError>) -> Self {
+        Self(error.into().to_string())
     }
 }
 
@@ -356,7 +356,7 @@ where
 
 fn values<'a, Id>(at: i64, lease: i64) -> Values<'a, Id> {
     let (group, dead_letter) = (WORK, DEAD);
-    Values { group, dead_letter, lease, now: at, shift: at - NOON, ..Values::default() }
+    Values { group, dead_letter, lease, now: at, shift: at - BEGINNING, ..Values::default() }
 }
 
 fn none<Id>(form: TimeForm) -> RowsOf<Id> {

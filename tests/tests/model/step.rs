@@ -53,15 +53,20 @@ pub(crate) enum Step {
     Unlock,
 }
 
-/// Draws `count` steps.
+/// Draws `count` steps or a few more.
 pub(crate) fn draw(rng: &mut fastrand::Rng, count: usize) -> Vec<Step> {
     let mut steps = vec![Step::Insert { rows: 4, delay: None }];
     while steps.len() < count {
         let step = one(rng);
         steps.push(step);
-        let sends = matches!(step, Step::Claim { .. } | Step::Renew { .. } | Step::Settle { .. });
-        if sends && rng.u8(..10) < 7 {
-            steps.push(Step::Go { pick: LAST });
+        if matches!(step, Step::Claim { .. } | Step::Renew { .. } | Step::Settle { .. }) {
+            let lose = Step::Lose { pick: LAST, late: rng.bool() };
+            match rng.u8(..20) {
+                0..14 => steps.push(Step::Go { pick: LAST }),
+                14 => steps.push(lose),
+                15..17 => steps.extend([Step::Run { pick: LAST }, lose]),
+                _ => {}
+            }
         }
     }
     steps
@@ -75,41 +80,33 @@ fn one(rng: &mut fastrand::Rng) -> Step {
             let delay = rng.bool().then(|| among(rng, &[0, 1, 20, 60]));
             Step::Insert { rows: rng.usize(1..4), delay }
         }
-        8..23 => {
-            let from = match rng.u8(..10) {
-                0..6 => ClaimFrom::Start,
-                6..9 => ClaimFrom::Watermark,
-                _ => ClaimFrom::Retries,
-            };
+        8..22 => {
+            let from = among(rng, &[ClaimFrom::Start, ClaimFrom::Watermark, ClaimFrom::Retries]);
+            let from = if rng.bool() { ClaimFrom::Start } else { from };
             Step::Claim { process, from, limit: rng.usize(1..5) }
         }
-        23..38 => Step::Start { process },
-        38..52 => {
-            let delay = among(rng, &[0, 1, 10, 50]);
-            Step::Finish {
-                process,
-                pick,
-                event: *rng.choice(&Event::ALL).unwrap_or(&Event::Ack),
-                delay,
-            }
+        22..36 => Step::Start { process },
+        36..46 => {
+            let (event, delay) = (among(rng, &Event::ALL), among(rng, &[0, 1, 10, 50]));
+            Step::Finish { process, pick, event, delay }
         }
-        52..54 => Step::Hold { process, pick, wait: among(rng, &[0, 5, 30]) },
-        54..61 => Step::Renew { process },
-        61..73 => Step::Settle { process },
-        73..77 => Step::Run { pick },
-        77..81 => Step::Answer { pick },
+        46..48 => Step::Hold { process, pick, wait: among(rng, &[0, 5, 30]) },
+        48..60 => Step::Renew { process },
+        60..72 => Step::Settle { process },
+        72..76 => Step::Run { pick },
+        76..81 => Step::Answer { pick },
         81..84 => Step::Go { pick },
-        84..87 => Step::Lose { pick: if rng.bool() { LAST } else { pick }, late: rng.bool() },
-        87 => Step::Crash { process, late: rng.bool() },
-        88 => Step::GiveBack { process },
-        89..94 => Step::Pass { micros: among(rng, &[1, 3, 10, 20, 39, 40, 41, 100]) },
-        94..96 => Step::Set { micros: among(rng, &[-100, -40, -10, -1, 1, 10, 40, 100]) },
-        96 => Step::Delete { pick },
-        97..99 => Step::Lock { pick },
+        84 => Step::Lose { pick, late: rng.bool() },
+        85 => Step::Crash { process, late: rng.bool() },
+        86 => Step::GiveBack { process },
+        87..93 => Step::Pass { micros: among(rng, &[1, 3, 10, 15, 20, 39, 40, 41, 100]) },
+        93..95 => Step::Set { micros: among(rng, &[-100, -40, -10, -1, 1, 10, 40, 100]) },
+        95 => Step::Delete { pick },
+        96..98 => Step::Lock { pick },
         _ => Step::Unlock,
     }
 }
 
-fn among(rng: &mut fastrand::Rng, values: &[i64]) -> i64 {
+fn among<T: Copy>(rng: &mut fastrand::Rng, values: &[T]) -> T {
     values[rng.usize(..values.len())]
 }

@@ -296,10 +296,9 @@ impl Model {
             row.owner = None;
             let stored = &mut row.stored;
             stored.locked_until = None;
-            if event != Event::Ack && event != Event::GiveBack && columns.last_error.is_some() {
-                if let Some(reason) = &asked.reason {
-                    stored.last_error.clone_from(reason);
-                }
+            let says_why = event != Event::Ack && event != Event::GiveBack;
+            if let (true, Some(_), Some(reason)) = (says_why, columns.last_error, &asked.reason) {
+                stored.last_error.clone_from(reason);
             }
             let end = match event {
                 Event::Ack => {

@@ -3,7 +3,6 @@
 //! The decisions are those of `claim/keeper.rs` and `settle/settler.rs`.
 
 use std::mem;
-use std::time::Instant;
 
 use queue_table::__private::lease::{Batch, IdOn};
 
@@ -23,7 +22,7 @@ where
         let mutant = self.mutant == Some(Mutant::ReleaseUnknown);
         if mutant && matches!(self.flights[at].state, State::Unknown) {
             let flight = self.flights.remove(at);
-            self.note(format!("nobody looks up the {}", flight.name()));
+            self.note(&format!("nobody looks up the {}", flight.name()));
             return Ok(());
         }
         let Flight { process, what, asked, lease, sent, since, state } = self.flights.remove(at);
@@ -35,7 +34,7 @@ where
             (What::Renew(_), _) => "renewal",
             (What::Settle(_), _) => "settlement",
         };
-        self.note(format!("p{process} has the answer to its {name}"));
+        self.note(&format!("p{process} has the answer to its {name}"));
         match (what, state) {
             (What::Claim(claim), State::Ran(Answer::Claimed(taken))) => {
                 self.processes[process].claimed(&claim, taken, ends);
@@ -72,7 +71,7 @@ where
                 let again = self.judge_settlement(process, &batch, &asked, &all, true).await?;
                 if !again.is_empty() {
                     let asked = again.iter().map(|place| asked[*place].clone()).collect();
-                    self.note(format!("p{process} sends it again for {again:?}"));
+                    self.note(&format!("p{process} sends it again for {again:?}"));
                     self.send(process, What::Settle(part(&batch, &again)), asked);
                 }
                 Ok(())
@@ -207,45 +206,39 @@ where
             return;
         }
         let waits = matches!(flight.state, State::Sent);
-        let ran = if waits { late } else { true };
-        self.note(format!(
-            "the {name} of p{process} gives no answer; it {}",
-            match (waits, late) {
-                (true, true) => "runs later",
-                (true, false) => "never runs",
-                (false, _) => "ran",
-            }
-        ));
-        debug_assert!(ran || waits);
+        let fate = match (waits, late) {
+            (true, true) => "runs later",
+            (true, false) => "never runs",
+            (false, _) => "ran",
+        };
+        self.note(&format!("the {name} of p{process} gives no answer; it {fate}"));
         let flight = &mut self.flights[at];
         self.unsure.extend(flight.asked.iter().map(|asked| asked.delivery));
-        if let What::Claim(claim) = &flight.what {
-            self.processes[process].watermark = None;
-            if waits && late {
-                flight.what = What::Claim(claim.clone());
+        let all: Vec<_> = (0..flight.asked.len()).collect();
+        let later = match &flight.what {
+            // Nobody knows which rows it took: they wait for the end of their leases.
+            What::Claim(_) => {
+                self.processes[process].watermark = None;
                 flight.process = None;
-            } else {
-                self.flights.remove(at);
+                if !(waits && late) {
+                    self.flights.remove(at);
+                }
+                return;
             }
-            return;
-        }
+            What::Renew(batch) => What::Renew(part(batch, &all)),
+            What::Settle(batch) => What::Settle(part(batch, &all)),
+        };
         flight.state = State::Unknown;
-        if self.mutant == Some(Mutant::ReleaseUnknown) {
-            release(&mut self.processes[process], &self.flights[at]);
-        }
         if waits && late {
-            let flight = &self.flights[at];
-            let all: Vec<_> = (0..flight.asked.len()).collect();
-            let what = match &flight.what {
-                What::Renew(batch) => What::Renew(part(batch, &all)),
-                What::Settle(batch) => What::Settle(part(batch, &all)),
-                What::Claim(claim) => What::Claim(claim.clone()),
-            };
             let (asked, lease) = (flight.asked.clone(), flight.lease);
-            let (sent, since) = (flight.sent, flight.since);
-            let state = State::Sent;
-            self.flights
-                .insert(at, Flight { process: None, what, asked, lease, sent, since, state });
+            let (sent, since, state) = (flight.sent, flight.since, State::Sent);
+            let process = None;
+            let later = Flight { process, what: later, asked, lease, sent, since, state };
+            self.flights.insert(at, later);
+        }
+        let lost = if waits && late { at + 1 } else { at };
+        if self.mutant == Some(Mutant::ReleaseUnknown) {
+            release(&mut self.processes[process], &self.flights[lost]);
         }
     }
 
@@ -262,7 +255,7 @@ where
             }
             self.flights.push(flight);
         }
-        self.note(format!(
+        self.note(&format!(
             "p{process} dies; what it sent {}",
             if late { "runs later" } else { "is gone" }
         ));
@@ -274,8 +267,7 @@ fn release<S: Shape>(process: &mut Process<S>, flight: &Flight<S>) {
     match &flight.what {
         What::Renew(batch) => batch.keys.iter().for_each(|key| process.ledger.not_renewed(*key)),
         What::Settle(batch) => {
-            let now: Instant = flight.since;
-            batch.keys.iter().for_each(|key| process.ledger.ask_again(*key, now));
+            batch.keys.iter().for_each(|key| process.ledger.ask_again(*key, flight.since));
         }
         What::Claim(_) => {}
     }

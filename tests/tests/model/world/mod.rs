@@ -11,10 +11,13 @@ use queue_table::__private::lease::{Batch, ClaimFrom, Event, IdOn, Settlement};
 
 use super::mutant::Mutant;
 use super::process::{Process, micros};
-use super::server::{Broken, NOON, Server, Setup, Staged};
+use super::server::{BEGINNING, Broken, Server, Setup, Staged};
 use super::shape::Shape;
 use super::step::{LAST, LEASE, PROCESSES, Step};
 use super::table::{Asked, Claim, Delivery, Model, Taken, Times};
+
+/// The most rows that are in the queue at once.
+const MOST_OPEN: usize = 8;
 
 /// Why a history ended early.
 #[derive(Debug)]
@@ -132,7 +135,7 @@ where
             model: Model::new(S::COLUMNS),
             processes: (0..PROCESSES).map(|process| Process::new(lease(process))).collect(),
             flights: Vec::new(),
-            now: NOON,
+            now: BEGINNING,
             // The state machine asks the real clock once, in a drain: that must be in the past.
             host: Instant::now() + Duration::from_secs(24 * 3600),
             next: 1,
@@ -144,8 +147,8 @@ where
         })
     }
 
-    fn note(&mut self, line: String) {
-        self.log.push(format!("{:>5}  {line}", self.now - NOON));
+    fn note(&mut self, line: &str) {
+        self.log.push(format!("{:>5}  {line}", self.now - BEGINNING));
     }
 
     /// Takes a step, and compares all that can be seen with what must be.
@@ -160,19 +163,24 @@ where
     async fn take(&mut self, step: Step) -> Result<(), Wrong> {
         match step {
             Step::Insert { rows, delay } => {
-                for _ in 0..rows {
+                // With more of them the same row is hardly ever met twice.
+                let room = MOST_OPEN.saturating_sub(self.model.open().len());
+                for _ in 0..rows.min(room) {
                     let due = delay.map(|delay| self.now + delay);
                     let due = due.filter(|_| S::COLUMNS.delay.is_some());
                     let n = self.model.insert(due);
                     self.server.insert(n, due).await?;
                     self.is_touched = true;
-                    self.note(format!("row {n} is inserted, due {:?}", due.map(|due| due - NOON)));
+                    self.note(&format!(
+                        "row {n} is inserted, due {:?}",
+                        due.map(|due| due - BEGINNING)
+                    ));
                 }
             }
             Step::Claim { process, from, limit } => self.send_claim(process, from, limit),
             Step::Start { process } => {
                 if let Some(n) = self.processes[process].start(self.host) {
-                    self.note(format!("p{process} starts row {n}"));
+                    self.note(&format!("p{process} starts row {n}"));
                 }
             }
             Step::Finish { process, pick, event, delay } => {
@@ -208,12 +216,12 @@ where
             Step::Crash { process, late } => self.crash(process, late),
             Step::GiveBack { process } => {
                 self.processes[process].ledger.give_back();
-                self.note(format!("p{process} drains"));
+                self.note(&format!("p{process} drains"));
             }
             Step::Pass { micros: passed } => {
                 self.now += passed;
                 self.host += micros(passed);
-                self.note(format!("{passed} pass"));
+                self.note(&format!("{passed} pass"));
             }
             Step::Set { micros } => self.set_clock(micros),
             Step::Delete { pick } | Step::Lock { pick } => {
@@ -225,18 +233,18 @@ where
                 if let Step::Lock { .. } = step {
                     self.model.lock(n);
                     self.server.lock(n).await?;
-                    self.note(format!("the user locks row {n}"));
+                    self.note(&format!("the user locks row {n}"));
                 } else {
                     self.model.delete(n);
                     self.server.delete(n).await?;
                     self.is_touched = true;
-                    self.note(format!("the user deletes row {n}"));
+                    self.note(&format!("the user deletes row {n}"));
                 }
             }
             Step::Unlock => {
                 self.model.unlock();
                 self.server.unlock().await?;
-                self.note("the user unlocks".to_owned());
+                self.note("the user unlocks");
             }
         }
         Ok(())
@@ -297,7 +305,7 @@ where
             self.setbacks += 1;
         }
         self.now += by;
-        self.note(format!("the table's clock is set by {by}"));
+        self.note(&format!("the table's clock is set by {by}"));
     }
 
     fn finish(&mut self, process: usize, pick: usize, event: Event, delay: i64) {
@@ -313,7 +321,7 @@ where
             it.beliefs.remove(&key);
         }
         let lost = if written { "" } else { ", and had lost it" };
-        self.note(format!("p{process} is done with row {n}: {}{lost}", event.name()));
+        self.note(&format!("p{process} is done with row {n}: {}{lost}", event.name()));
     }
 
     fn hold(&mut self, process: usize, pick: usize, wait: i64) {
@@ -324,7 +332,7 @@ where
         let key = it.running.swap_remove(pick % it.running.len());
         let n = S::n(it.ledger.id(key));
         it.ledger.hold(key, self.host + micros(wait), Settlement::new(Event::Retry));
-        self.note(format!("p{process} holds row {n} for {wait}"));
+        self.note(&format!("p{process} holds row {n} for {wait}"));
     }
 
     /// Whether a process has a statement of this kind on its way; it has one of each.
@@ -353,7 +361,7 @@ where
         }
         let lease = self.processes[process].lease;
         self.send(process, What::Claim(Claim { from, limit, after, lease }), Vec::new());
-        self.note(format!("p{process} sends a claim of {limit}, {from:?} {after:?}"));
+        self.note(&format!("p{process} sends a claim of {limit}, {from:?} {after:?}"));
     }
 
     fn send_renewal(&mut self, process: usize) -> Result<(), Wrong> {
@@ -370,7 +378,7 @@ where
         self.alone(&asked, None)?;
         let rows: Vec<_> = asked.iter().map(|asked| asked.n).collect();
         self.send(process, What::Renew(batch), asked);
-        self.note(format!("p{process} sends a renewal of {rows:?}"));
+        self.note(&format!("p{process} sends a renewal of {rows:?}"));
         Ok(())
     }
 
@@ -385,7 +393,7 @@ where
         self.alone(&asked, event)?;
         let rows: Vec<_> = asked.iter().map(|asked| asked.n).collect();
         self.send(process, What::Settle(batch), asked);
-        self.note(format!("p{process} sends {:?} of {rows:?}", event.map(Event::name)));
+        self.note(&format!("p{process} sends {:?} of {rows:?}", event.map(Event::name)));
         Ok(())
     }
 
@@ -503,7 +511,7 @@ where
         let whose = flight.process.map_or("somebody".to_owned(), |process| format!("p{process}"));
         let name = flight.name();
         let nobody_waits = flight.process.is_none();
-        self.note(format!("the {name} of {whose} runs and changes {changed:?}"));
+        self.note(&format!("the {name} of {whose} runs and changes {changed:?}"));
         if nobody_waits {
             self.flights.remove(at);
         }
