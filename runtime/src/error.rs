@@ -99,9 +99,9 @@ pub enum SqlxBrokerError {
     #[error("the broker is closed; nothing was published")]
     Closed,
 
-    /// A message could not be written to its table; nothing was. Whether repeating helps is for
-    /// [`is_transient`](Self::is_transient).
-    #[error("nothing was published to table `{table}`")]
+    /// A message could not be written to its table. If [`is_transient`](Self::is_transient) it may
+    /// be there all the same, because the answer was lost; else it is not, unless the cause says so.
+    #[error("publishing to table `{table}` failed")]
     Publish {
         /// The table.
         table: String,

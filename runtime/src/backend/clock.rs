@@ -38,9 +38,10 @@ impl HostClock {
 }
 
 /// A hundred years; a database's time type ends later, and an interval's arithmetic too.
-const LONGEST: i64 = 100 * 366 * 24 * 3600 * 1_000_000;
+pub(crate) const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
 
 /// A duration in microseconds, at most a hundred years.
 pub(crate) fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).map_or(LONGEST, |micros| micros.min(LONGEST))
+    let micros = duration.min(LONGEST).as_micros();
+    i64::try_from(micros).unwrap_or(i64::MAX)
 }

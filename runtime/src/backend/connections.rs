@@ -131,7 +131,9 @@ impl<DB: Backend> Inner<DB> {
     async fn rows(&self, urgency: Urgency, query: Query<DB>) -> Result<Vec<DB::Row>, Failure> {
         let Query { name, sql, arguments } = query;
         let failed = |error| Failure::new::<DB>(name, error);
-        let mut owned = self.take(urgency).await.map_err(failed)?;
+        // Nothing was sent, whatever kept us from a connection: the same can be sent again.
+        let unsent = |error| Failure { fault: Fault::Transient, statement: name, error };
+        let mut owned = self.take(urgency).await.map_err(unsent)?;
         let rows = limited::<DB, _>(DB::rows(&mut owned.connection, sql, arguments)).await;
         self.put(owned, rows.as_ref().err()).await;
         rows.map_err(failed)
@@ -143,7 +145,10 @@ impl<DB: Backend> Inner<DB> {
     ) -> Vec<Failure> {
         let mut owned = match self.take(Urgency::Claim).await {
             Ok(owned) => owned,
-            Err(error) => return vec![Failure::new::<DB>("connect", error)],
+            Err(error) => {
+                let statement = "connect";
+                return vec![Failure { fault: Fault::Transient, statement, error }];
+            }
         };
         let mut failures = Vec::new();
         for (name, sql, types) in statements {
@@ -178,14 +183,14 @@ impl<DB: Backend> Inner<DB> {
         match self.open().await {
             Ok(owned) => Ok(owned),
             Err(error) => {
-                self.pass_on(None);
+                self.free();
                 Err(error)
             }
         }
     }
 
     async fn open(&self) -> sqlx::Result<Owned<DB>> {
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = within_deadline(self.pool.acquire()).await?;
         match limited::<DB, _>(DB::enter(&mut connection)).await {
             Ok(session) => Ok(Owned { connection, session }),
             Err(error) => {
@@ -205,38 +210,67 @@ impl<DB: Backend> Inner<DB> {
                     close(connection);
                 }
             }
-            self.pass_on(None);
-        } else if self.keep == Keep::Held || self.is_waited_for() {
-            self.pass_on(Some(owned));
-        } else {
-            let Owned { mut connection, session } = owned;
-            match limited::<DB, _>(DB::leave(&mut connection, session)).await {
-                Ok(()) => drop(connection),
-                Err(_) => close(connection),
+            self.free();
+        } else if let Some(owned) = self.hand_over(owned) {
+            if self.keep == Keep::Held {
+                self.hold(owned);
+            } else {
+                let Owned { mut connection, session } = owned;
+                match limited::<DB, _>(DB::leave(&mut connection, session)).await {
+                    Ok(()) => drop(connection),
+                    Err(_) => close(connection),
+                }
+                self.free();
             }
-            self.pass_on(None);
         }
     }
 
-    fn is_waited_for(&self) -> bool {
-        self.slots.lock().waiting.iter().any(|queue| !queue.is_empty())
-    }
-
-    /// Gives a slot, and a connection if there is one, to the most urgent statement.
-    fn pass_on(&self, mut owned: Option<Owned<DB>>) {
+    /// Gives a connection to the most urgent statement that waits, or back if none does.
+    fn hand_over(&self, owned: Owned<DB>) -> Option<Owned<DB>> {
         let mut slots = self.slots.lock();
-        for urgency in 0..slots.waiting.len() {
-            while let Some(waiting) = slots.waiting[urgency].pop_front() {
+        let mut owned = Some(owned);
+        for waiting in &mut slots.waiting {
+            while let Some(waiting) = waiting.pop_front() {
                 match waiting.send(owned) {
-                    Ok(()) => return,
+                    Ok(()) => return None,
                     Err(back) => owned = back,
                 }
             }
         }
+        owned
+    }
+
+    /// Keeps a connection for the next statement.
+    fn hold(&self, owned: Owned<DB>) {
+        let mut slots = self.slots.lock();
         slots.free += 1;
-        // Kept after the close, a connection would make the pool's own close wait for ever.
+        // Kept after the close, it would make the pool's own close wait for ever.
         if !slots.closed {
-            slots.idle.extend(owned);
+            slots.idle.push(owned);
+        }
+    }
+
+    /// Gives a slot without a connection to the most urgent statement that waits.
+    fn free(&self) {
+        let mut slots = self.slots.lock();
+        for waiting in &mut slots.waiting {
+            while let Some(waiting) = waiting.pop_front() {
+                if waiting.send(None).is_ok() {
+                    return;
+                }
+            }
+        }
+        slots.free += 1;
+    }
+}
+
+impl<DB: Backend> Drop for Inner<DB> {
+    // The pool takes its connections back in a task, and outside of a runtime there is none to be
+    // had; the sockets are closed all the same.
+    fn drop(&mut self) {
+        if tokio::runtime::Handle::try_current().is_err() {
+            let idle = std::mem::take(&mut self.slots.get_mut().idle);
+            idle.into_iter().for_each(|owned| drop(owned.connection.leak()));
         }
     }
 }
@@ -246,11 +280,16 @@ async fn limited<DB: Backend, T>(
     operation: impl Future<Output = sqlx::Result<T>>,
 ) -> sqlx::Result<T> {
     if DB::INTERRUPTIBLE {
-        let elapsed = |_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()));
-        tokio::time::timeout(DEADLINE, operation).await.unwrap_or_else(elapsed)
+        let elapsed = || Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()));
+        tokio::time::timeout(DEADLINE, operation).await.unwrap_or_else(|_| elapsed())
     } else {
         operation.await
     }
+}
+
+/// Waits no longer than the deadline for what leaves nothing behind when it is dropped.
+async fn within_deadline<T>(operation: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+    tokio::time::timeout(DEADLINE, operation).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
 }
 
 /// Closes a connection without a word to the server, which may not answer.

@@ -25,7 +25,7 @@ use sqlx::{Database, Executor};
 pub(crate) use bind::{RowSource, bind, bind_many, bind_rows, types};
 pub use bind::{RowsOf, Values, arguments};
 pub use clock::HostClock;
-pub(crate) use clock::micros;
+pub(crate) use clock::{LONGEST, micros};
 pub(crate) use connections::{Connections, Keep, Urgency};
 pub use fault::Fault;
 pub use id::IdOn;

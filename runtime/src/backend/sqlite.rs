@@ -70,9 +70,11 @@ impl Backend for Sqlite {
             5 | 6 | 7 | 9 | 10 | 13 => Fault::Transient,
             // SQLITE_SCHEMA, SQLITE_CANTOPEN, SQLITE_PROTOCOL
             17 | 14 | 15 => Fault::Connection,
-            // SQLITE_ERROR is what a missing table or column gives, SQLITE_AUTH, SQLITE_CORRUPT,
-            // SQLITE_NOTADB, SQLITE_READONLY.
-            1 | 8 | 11 | 23 | 26 => Fault::Schema,
+            // SQLITE_AUTH, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY.
+            8 | 11 | 23 | 26 => Fault::Schema,
+            // SQLITE_ERROR says what it means only in its text: a missing table or column, or what
+            // a function in a trigger made of a row.
+            1 if database.message().starts_with("no such ") => Fault::Schema,
             _ => Fault::Data,
         }
     }

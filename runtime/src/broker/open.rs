@@ -6,6 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::{Shared, check};
+use crate::backend::LONGEST;
 use crate::backend::{Backend, HostClock};
 use crate::claim::{Ledger, Resolved, Signals, Subscription, Wake};
 use crate::descriptor::{Form, Role, TimeForm};
@@ -44,6 +45,17 @@ pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(
     let names = Names::new(&table);
     let dialect = DB::dialect(shared.clock.of_statements());
     let statements = names.as_ref().and_then(|names| LeaseStatements::new(&dialect, names));
+    if let (Some(cap), Some(Form::Count(count))) =
+        (&resolved.cap, table.column(Role::Attempt).map(|column| column.form()))
+        && i64::from(cap.max_attempts) >= count.max()
+    {
+        return Err(declaration(&format!(
+            "`max_attempts` is {}, and the attempt column counts no further than {}; use a wider \
+             integer",
+            cap.max_attempts,
+            count.max()
+        )));
+    }
     let (Some(names), Some(statements)) = (names, statements) else {
         return Err(declaration("the table has no `id` or no `locked_until` column"));
     };
@@ -75,8 +87,11 @@ pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(
 /// Settles what the mount and the broker leave open, and refuses what contradicts itself.
 fn resolve<DB: Backend>(shared: &Shared<DB>, settings: Settings) -> Result<Resolved, String> {
     let Settings { group, workers, timeout, on_decode_failure, .. } = settings;
-    let poll_interval = settings.poll_interval.unwrap_or(shared.defaults.poll_interval);
-    let lease = settings.lease.unwrap_or(shared.defaults.lease);
+    // Bounded, so that no sum of times overflows; nobody waits longer.
+    let bounded = |duration: Duration| duration.min(LONGEST);
+    let poll_interval = bounded(settings.poll_interval.unwrap_or(shared.defaults.poll_interval));
+    let lease = bounded(settings.lease.unwrap_or(shared.defaults.lease));
+    let timeout = timeout.map(bounded);
     let cap = match (settings.max_attempts, settings.dead_letter_group) {
         (Some(max_attempts), Some(dead_letter)) => Some(Cap { max_attempts, dead_letter }),
         (None, None) => None,

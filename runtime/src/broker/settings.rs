@@ -11,6 +11,9 @@ use super::ConnectedSqlxBroker;
 use crate::backend::{Backend, Connections, HostClock, Keep};
 use crate::error::SqlxBrokerError;
 
+/// How long a server may take to answer the first connection.
+const CONNECT_LIMIT: Duration = Duration::from_secs(12);
+
 type Options<DB> = <<DB as sqlx::Database>::Connection as Connection>::Options;
 
 /// A broker that builds its pool when it connects.
@@ -165,7 +168,10 @@ async fn own_pool<DB: Backend>(
 ) -> Result<Pool<DB>, SqlxBrokerError> {
     // Not through the pool, which repeats a refused connection until its own time limit and then
     // says only that the time is up.
-    let connection = options.connect().await.map_err(SqlxBrokerError::Connect)?;
+    let connect = tokio::time::timeout(CONNECT_LIMIT, options.connect());
+    let silent = || sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
+    let connection = connect.await.unwrap_or_else(|_| Err(silent()));
+    let connection = connection.map_err(SqlxBrokerError::Connect)?;
     let pool = pool_options.connect_lazy_with(options);
     // A database in memory lives as long as a connection to it: the pool has one before this
     // one is closed.

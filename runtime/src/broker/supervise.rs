@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::Opened;
-use crate::backend::Backend;
+use crate::backend::{Backend, LONGEST};
 use crate::claim::{Subscription, claim_rows, keep_leases};
 use crate::delivery::work;
 use crate::error::SqlxBrokerError;
@@ -33,6 +33,7 @@ pub(crate) struct Stop {
 
 impl Stop {
     pub(crate) fn new(timeout: Duration) -> Self {
+        let timeout = timeout.min(LONGEST);
         Self { drain: CancellationToken::new(), abort: CancellationToken::new(), timeout }
     }
 }
@@ -85,10 +86,12 @@ async fn supervise<DB: Backend, S: Subscribed<DB>>(
         () = signals.draining.cancelled() => {}
     }
     // A claim that is on its way is waited for: its rows are ours, and are given back.
-    let _ = claimer.await;
-    subscription.ledger.lock().give_back();
-    signals.outcomes.notify_one();
-    drain(&subscription, &mut workers, &stop).await;
+    let claimed = async {
+        let _ = claimer.await;
+        subscription.ledger.lock().give_back();
+        signals.outcomes.notify_one();
+    };
+    tokio::join!(claimed, drain(&subscription, &mut workers, &stop));
     subscription.ledger.lock().give_back();
     signals.outcomes.notify_one();
     settled(&subscription).await;

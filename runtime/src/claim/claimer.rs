@@ -73,7 +73,8 @@ async fn room<DB: Backend, T: TableOn<DB>>(
         }
         let (buffered, running, unsettled) = {
             let ledger = subscription.ledger.lock();
-            (ledger.buffered(), ledger.running(), ledger.len())
+            // Held rows take no part: a table may have any number of rows that nobody can read.
+            (ledger.buffered(), ledger.running(), ledger.len() - ledger.held())
         };
         let free = subscription.settings.workers.saturating_sub(running);
         let wanted = (free + buffer.size()).saturating_sub(buffered);

@@ -49,7 +49,11 @@ impl<Id> Course<Id> {
         }
         if self.watermark.is_some() {
             ClaimFrom::Watermark
-        } else if self.retries && self.backlog && now - self.retried > LOOK_BACK {
+        } else if self.retries
+            && self.backlog
+            && self.started > self.retried
+            && now - self.retried > LOOK_BACK
+        {
             self.retried = now;
             ClaimFrom::Retries
         } else {

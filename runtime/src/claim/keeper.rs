@@ -1,7 +1,7 @@
 //! Renews the leases of one subscription.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::{Backoff, Batch, Key, Subscription};
 use crate::backend::{Backend, Failure, Fault, IdOn, Urgency, bind_many};
@@ -53,38 +53,60 @@ async fn renew_leases<DB: Backend, T: TableOn<DB>>(subscription: &Subscription<D
     skipped
 }
 
+/// Renews the leases of a batch; one that the database refuses to change is found by halves, so
+/// that it does not cost the others theirs. `true`: some were skipped.
 async fn renew<DB: Backend, T: TableOn<DB>>(
     subscription: &Subscription<DB, T>,
     batch: Batch<T::Id>,
 ) -> bool {
-    let ends = Instant::now() + subscription.settings.lease;
-    match send(subscription, &batch).await {
-        Ok(mut renewed) => {
-            renewed.sort_unstable();
-            let mut missing = Batch { event: None, keys: Vec::new(), rows: batch.rows.empty() };
-            {
-                let mut ledger = subscription.ledger.lock();
-                for (n, &key) in batch.keys.iter().enumerate() {
-                    match renewed.binary_search_by(|(id, _)| id.cmp(&batch.rows.ids[n])) {
-                        Ok(at) => ledger.renewed(key, renewed[at].1, ends),
-                        Err(_) => missing.take(&batch, n),
-                    }
+    let mut skipped = false;
+    let mut groups = vec![batch];
+    while let Some(mut group) = groups.pop() {
+        let ends = Instant::now() + subscription.settings.lease;
+        match send(subscription, &group).await {
+            Ok(renewed) => {
+                let missing = conclude(subscription, &group, renewed, ends);
+                skipped |= !missing.keys.is_empty() && answer(subscription, &missing, None).await;
+            }
+            Err(failure) if failure.fault == Fault::Data && group.keys.len() > 1 => {
+                let half = group.split_off(group.keys.len() / 2);
+                groups.extend([half, group]);
+            }
+            Err(failure) => match subscription.failed(failure) {
+                // Whether it ran is not known: the leases are looked up, not guessed.
+                Fault::Connection => {
+                    skipped |= answer(subscription, &group, Some(ends)).await;
                 }
-            }
-            subscription.signals.outcomes.notify_one();
-            !missing.keys.is_empty() && answer(subscription, &missing, false).await
+                Fault::Transient | Fault::Blocked | Fault::Data | Fault::Schema => {
+                    let mut ledger = subscription.ledger.lock();
+                    group.keys.iter().for_each(|&key| ledger.not_renewed(key));
+                    subscription.signals.outcomes.notify_one();
+                    skipped = true;
+                }
+            },
         }
-        Err(failure) => match subscription.failed(failure) {
-            // Whether it ran is not known: the leases are looked up, not guessed.
-            Fault::Connection => answer(subscription, &batch, true).await,
-            Fault::Transient | Fault::Blocked | Fault::Data | Fault::Schema => {
-                let mut ledger = subscription.ledger.lock();
-                batch.keys.iter().for_each(|&key| ledger.not_renewed(key));
-                subscription.signals.outcomes.notify_one();
-                true
-            }
-        },
     }
+    skipped
+}
+
+/// Takes over the new tokens, and returns the rows that got none.
+fn conclude<DB: Backend, T: TableOn<DB>>(
+    subscription: &Subscription<DB, T>,
+    batch: &Batch<T::Id>,
+    mut renewed: Vec<(T::Id, i64)>,
+    ends: Instant,
+) -> Batch<T::Id> {
+    renewed.sort_unstable();
+    let mut missing = Batch { event: None, keys: Vec::new(), rows: batch.rows.empty() };
+    let mut ledger = subscription.ledger.lock();
+    for (n, &key) in batch.keys.iter().enumerate() {
+        match renewed.binary_search_by(|(id, _)| id.cmp(&batch.rows.ids[n])) {
+            Ok(at) => ledger.renewed(key, renewed[at].1, ends),
+            Err(_) => missing.take(batch, n),
+        }
+    }
+    subscription.signals.outcomes.notify_one();
+    missing
 }
 
 async fn send<DB: Backend, T: TableOn<DB>>(
@@ -102,11 +124,11 @@ async fn send<DB: Backend, T: TableOn<DB>>(
     rows.map_err(|error| Failure::new::<DB>("renew", error))
 }
 
-/// Looks up what became of leases that were not renewed, or perhaps were.
+/// Looks up what became of leases that were not renewed, or perhaps were: then until the given time.
 async fn answer<DB: Backend, T: TableOn<DB>>(
     subscription: &Subscription<DB, T>,
     batch: &Batch<T::Id>,
-    perhaps_renewed: bool,
+    perhaps_renewed: Option<Instant>,
 ) -> bool {
     let mut backoff = Backoff::default();
     let found = loop {
@@ -132,12 +154,11 @@ async fn answer<DB: Backend, T: TableOn<DB>>(
             }
             // The lease before is still in force, so nobody else can have claimed the row: the
             // later token is the one that our renewal wrote.
-            Found::Other { current: Some(current), in_force: true }
-                if perhaps_renewed && current > token =>
-            {
-                let left = u64::try_from(current - subscription.clock.now()).unwrap_or(0);
-                let left = Duration::from_micros(left).min(subscription.settings.lease);
-                ledger.renewed(key, current, Instant::now() + left);
+            Found::Other { current: Some(current), in_force: true } if current > token => {
+                match perhaps_renewed {
+                    Some(ends) => ledger.renewed(key, current, ends),
+                    None => lose(subscription, &mut ledger, key),
+                }
             }
             Found::Other { .. } | Found::Gone { .. } => lose(subscription, &mut ledger, key),
         }

@@ -7,7 +7,7 @@ mod worker;
 
 use std::time::Duration;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, LONGEST};
 use crate::claim::{Key, Subscription};
 use crate::dialect::Event;
 use crate::handler::TableOn;
@@ -35,9 +35,16 @@ impl<'a, DB: Backend, T: TableOn<DB>> Delivery<'a, DB, T> {
     /// Keeps the row leased for a while, because nobody can work on it now.
     pub(crate) fn hold(mut self, pause: Duration, settlement: Settlement) {
         self.settled = true;
-        let until = std::time::Instant::now() + pause;
-        self.subscription.ledger.lock().hold(self.key, until, settlement);
-        self.subscription.signals.outcomes.notify_one();
+        let until = std::time::Instant::now() + pause.min(LONGEST);
+        let Subscription { ledger, signals, .. } = self.subscription;
+        let buffered = {
+            let mut ledger = ledger.lock();
+            ledger.hold(self.key, until, settlement);
+            ledger.buffered()
+        };
+        signals.outcomes.notify_one();
+        // Its worker is free.
+        signals.room_at(buffered);
     }
 
     fn finish(&mut self, settlement: Settlement, took: Option<Duration>) {

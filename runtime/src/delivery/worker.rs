@@ -59,10 +59,13 @@ fn start<DB: Backend, T: TableOn<DB>>(
     if subscription.signals.draining.is_cancelled() {
         return Some(None);
     }
-    let (work, buffered) = {
+    let (work, late, buffered) = {
         let mut ledger = subscription.ledger.lock();
-        (ledger.start(Instant::now()), ledger.buffered())
+        (ledger.start(Instant::now()), ledger.take_late(), ledger.buffered())
     };
+    if late {
+        subscription.signals.outcomes.notify_one();
+    }
     // Without work too: rows whose leases ran out have left the buffer, and nobody else tells the
     // claimer.
     subscription.signals.room_at(buffered);
@@ -112,18 +115,23 @@ async fn call<DB: Backend, S: Subscribed<DB>>(
     subscription: &Subscription<DB, Row<S>>,
     cx: &mut Cx<'_, DB, Row<S>>,
 ) -> Outcome {
-    let handled = AssertUnwindSafe(S::handle(cx)).catch_unwind();
-    let handled = match subscription.settings.timeout {
-        None => handled.await,
-        Some(timeout) => match tokio::time::timeout(timeout, handled).await {
-            Ok(handled) => handled,
-            Err(_) => return timed_out(timeout),
-        },
+    let (key, timeout) = (cx.key(), subscription.settings.timeout);
+    // Within: a handler that is cut off is dropped, and that can panic too.
+    let handled = async {
+        match timeout {
+            None => S::handle(cx).await,
+            Some(timeout) => match tokio::time::timeout(timeout, S::handle(cx)).await {
+                Ok(handled) => handled,
+                Err(_) => Ok(timed_out(timeout)),
+            },
+        }
     };
+    let handled = AssertUnwindSafe(handled).catch_unwind().await;
     let handled = handled.map(|outcome| outcome.unwrap_or_else(|instead| instead));
     handled.unwrap_or_else(|panic| {
         let reason = format!("the handler panicked: {}", message(&*panic));
-        telemetry::handler_panicked(Row::<S>::TABLE.name(), &subscription.name, &reason);
+        let id = subscription.ledger.lock().id(key).clone();
+        telemetry::handler_panicked(Row::<S>::TABLE.name(), &id, &reason);
         Outcome::retry().because(reason)
     })
 }

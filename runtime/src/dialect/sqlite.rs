@@ -93,7 +93,9 @@ impl Dialect for Sqlite {
     fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
         let Names { table: t, id, locked_until: TimeName { name: lease, form, .. }, .. } = table;
         let form = suffix(*form);
-        let mut ready = Vec::new();
+        // SQLite lets a primary key of text be null; such a row would take its place in the limit,
+        // and no statement could ever change it.
+        let mut ready = vec![format!("c.{id} IS NOT NULL")];
         if let Some(group) = &table.group {
             ready.push(format!("c.{group} = :group"));
         }
@@ -250,8 +252,8 @@ impl Dialect for Sqlite {
 
     fn columns(&self, table: &Names) -> Statement {
         let sql = match table.has_schema {
-            true => "SELECT p.name FROM pragma_table_info(:table, :schema) AS p",
-            false => "SELECT p.name FROM pragma_table_info(:table) AS p",
+            true => "SELECT p.name FROM pragma_table_xinfo(:table, :schema) AS p",
+            false => "SELECT p.name FROM pragma_table_xinfo(:table) AS p",
         };
         Self::statement("columns", sql)
     }

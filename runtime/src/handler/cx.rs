@@ -111,6 +111,10 @@ impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
         outcome.because(error)
     }
 
+    pub(crate) const fn key(&self) -> Key {
+        self.key
+    }
+
     /// Whether no handler was called, because it could not be given its row.
     pub(crate) const fn is_undecodable(&self) -> bool {
         self.undecodable

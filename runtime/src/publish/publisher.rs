@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::field::Data;
 use super::inserted::{Inserted, Place};
-use super::message::{Message, failed, ids, names};
+use super::message::{Message, failed, ids, names, refused};
 use super::messages::Messages;
 use crate::backend::{Backend, PayloadValue, Query, Urgency};
 use crate::broker::Shared;
@@ -94,10 +96,29 @@ impl<DB: Backend, T: TableOn<DB>> Publisher<DB, T> {
         };
         if starts {
             let inner = Arc::clone(&self.inner);
-            tokio::spawn(async move { inner.flush().await });
+            tokio::spawn(async move {
+                // A message's own code runs in there; what it does must not stop the others for ever.
+                while AssertUnwindSafe(inner.flush()).catch_unwind().await.is_err() {}
+            });
         }
         receiver.await.unwrap_or(Err(SqlxBrokerError::Closed))
     }
+}
+
+/// What is known of a statement that gave no answer.
+enum Sent {
+    /// The database refused it: no row is there.
+    Refused,
+    /// It ran, or may have run.
+    Perhaps,
+}
+
+/// A trigger or a rule of the table took some of the rows, so that no id has its message.
+fn taken<T: QueueTable>(messages: usize, rows: usize) -> SqlxBrokerError {
+    refused::<T>(format!(
+        "{messages} messages were sent and {rows} rows inserted: a trigger or a rule took the \
+         others, so nobody can say whose they are"
+    ))
 }
 
 /// What the rows of one statement have in common.
@@ -151,20 +172,20 @@ impl<DB: Backend, T: TableOn<DB>> Inner<DB, T> {
                     }
                     return;
                 }
-                // Whether the rows are there is not known: sent again, they might be there twice.
-                Err(error) if error.is_transient() => {
+                // The rows are there, or may be: sent again, they might be there twice.
+                Err((error, Sent::Perhaps)) => {
                     let shared = Arc::new(error);
                     for pending in pending {
                         let _ = pending.answer.send(Err(SqlxBrokerError::Publish {
                             table: T::TABLE.to_string(),
+                            transient: shared.is_transient(),
                             source: Box::new(Arc::clone(&shared)),
-                            transient: true,
                         }));
                     }
                     return;
                 }
                 // One message that the database refuses must not cost the others theirs.
-                Err(_) => {}
+                Err((_, Sent::Refused)) => {}
             }
         }
         for Pending { message, answer } in pending {
@@ -177,17 +198,27 @@ impl<DB: Backend, T: TableOn<DB>> Inner<DB, T> {
         group: Option<String>,
         delay: Option<Duration>,
         payloads: Vec<PayloadValue>,
-    ) -> Result<Vec<Inserted<T::Id>>, SqlxBrokerError> {
-        let names = names::<T>()?;
+    ) -> Result<Vec<Inserted<T::Id>>, (SqlxBrokerError, Sent)> {
+        let refused = |error| (error, Sent::Refused);
+        let names = names::<T>().map_err(refused)?;
         let place = Place::new(names.table(), group.clone());
+        let rows = payloads.len();
         let messages = Messages::<T>::of(payloads, group, delay);
-        let Some((name, sql, arguments)) = messages.query::<DB>(&names, &self.shared.clock)? else {
+        let query = messages.query::<DB>(&names, &self.shared.clock).map_err(refused)?;
+        let Some((name, sql, arguments)) = query else {
             return Ok(Vec::new());
         };
-        let rows = self.rows(Query { name, sql, arguments }).await?;
+        let inserted = self.rows(Query { name, sql, arguments }).await.map_err(|error| {
+            let sent = if error.is_transient() { Sent::Perhaps } else { Sent::Refused };
+            (error, sent)
+        })?;
         place.wake();
-        let ids = ids::<DB, T>(&rows)?.into_iter();
-        Ok(ids.map(|id| Inserted { id, place: place.clone() }).collect())
+        let ids = ids::<DB, T>(&inserted).map_err(|error| (error, Sent::Perhaps))?;
+        if ids.len() != rows {
+            let error = taken::<T>(rows, ids.len());
+            return Err((error, Sent::Perhaps));
+        }
+        Ok(ids.into_iter().map(|id| Inserted { id, place: place.clone() }).collect())
     }
 
     async fn alone<D: Data<DB>>(&self, message: Message<T, D>) -> Answer<T::Id> {

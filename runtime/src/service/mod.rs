@@ -101,7 +101,11 @@ impl Service {
         let signals = |source| Error::Signals { service: name.clone(), source };
         // Before the start: a signal during the start must not be lost.
         let mut stop = signals::Stop::listen().map_err(signals)?;
-        let mut running = self.start().await?;
+        let mut running = tokio::select! {
+            running = self.start() => running?,
+            // Nothing was claimed yet.
+            () = stop.signal() => return Ok(()),
+        };
         tokio::select! {
             ended = running.stopped() => return ended,
             () = stop.signal() => running.drain(),

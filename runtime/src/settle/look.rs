@@ -38,7 +38,11 @@ pub(crate) async fn look<DB: Backend, T: TableOn<DB>>(
         let state = match DB::int(row, 1)? {
             0 => Found::Gone { in_force },
             1 => Found::Owned,
-            _ => Found::Other { current: DB::time(row, 3, subscription.form)?, in_force },
+            // A lease that cannot be read is somebody else's; it must not cost the other rows theirs.
+            _ => {
+                let current = DB::time(row, 3, subscription.form).ok().flatten();
+                Found::Other { current, in_force }
+            }
         };
         let at = usize::try_from(DB::int(row, 0)?).unwrap_or(usize::MAX);
         if let Some(found) = found.get_mut(at) {

@@ -68,7 +68,13 @@ async fn settle<DB: Backend, T: TableOn<DB>>(
             }
             Err(failure) => match subscription.failed(failure) {
                 // Whether it ran is not known: the rows are looked up, not guessed.
-                Fault::Connection => groups.extend(judge(subscription, group, true).await),
+                Fault::Connection => {
+                    // A server that refuses every write, such as a standby, is not to be stormed.
+                    if pause(subscription, backoff.pause()).await {
+                        return abandon(subscription, &group);
+                    }
+                    groups.extend(judge(subscription, group, true).await);
+                }
                 Fault::Blocked => {
                     let later = soon(subscription);
                     let mut ledger = subscription.ledger.lock();

@@ -89,6 +89,9 @@ pub struct Ledger<Id, Row> {
     /// Whose turn it is among the outcomes that wait.
     turn: usize,
     running: usize,
+    held: usize,
+    /// Rows were given back because their leases ended in the buffer.
+    late: bool,
     /// Handler time of one row, averaged; zero until one has finished.
     handler_time: Duration,
 }
@@ -105,6 +108,8 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
             later: Vec::new(),
             turn: 0,
             running: 0,
+            held: 0,
+            late: false,
             handler_time: Duration::ZERO,
         }
     }
@@ -125,6 +130,12 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// The rows that nobody can work on now, and that are kept for a while.
+    #[must_use]
+    pub const fn held(&self) -> usize {
+        self.held
     }
 
     /// Whether every row is settled.
@@ -182,12 +193,17 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
                     self.running += 1;
                     return Some(Work { key, attempt: entry.attempt, row });
                 }
-                // The renewal that is on its way still names the key; its answer removes it.
-                _ if entry.renewing => entry.lost = true,
-                _ => drop(self.entries.remove(key)),
+                // Nobody worked on it: the count is restored, if the row is still ours.
+                _ => self.late |= self.wait(key, Settlement::new(Event::GiveBack)),
             }
         }
         None
+    }
+
+    /// Whether rows were given back since the last time that somebody asked, because their leases
+    /// had ended when a worker was free.
+    pub fn take_late(&mut self) -> bool {
+        std::mem::take(&mut self.late)
     }
 
     /// A token that fires when the delivery has lost its row.
@@ -210,7 +226,10 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
     pub fn finish(&mut self, key: Key, settlement: Settlement, took: Option<Duration>) -> bool {
         self.running -= 1;
         if let Some(took) = took {
-            self.handler_time = (self.handler_time * 7 + took) / 8;
+            self.handler_time = match self.handler_time {
+                Duration::ZERO => took,
+                before => (before * 7 + took) / 8,
+            };
         }
         self.wait(key, settlement)
     }
@@ -218,6 +237,7 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
     /// Nobody can work on the row now: keeps it leased until `until`, and then settles it.
     pub fn hold(&mut self, key: Key, until: Instant, settlement: Settlement) {
         self.running -= 1;
+        self.held += 1;
         let entry = &mut self.entries[key];
         entry.state = State::Held;
         entry.settlement = settlement;
@@ -266,13 +286,13 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         }
         match entry.state {
             // The buffer or the worker still names the key, and removes it when it gets there.
-            State::Running => {}
-            State::Buffered if entry.row.is_some() => {}
+            State::Running | State::Buffered => {}
             State::Held => {
+                self.held -= 1;
                 self.later.retain(|(_, held)| *held != key);
                 self.entries.remove(key);
             }
-            State::Buffered | State::Waiting | State::Settling => drop(self.entries.remove(key)),
+            State::Waiting | State::Settling => drop(self.entries.remove(key)),
         }
     }
 

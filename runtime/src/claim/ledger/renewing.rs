@@ -45,13 +45,9 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
     fn answered(&mut self, key: Key) {
         let entry = &mut self.entries[key];
         entry.renewing = false;
-        match entry.state {
-            State::Buffered if entry.row.is_none() => drop(self.entries.remove(key)),
-            State::Waiting => {
-                let event = entry.settlement.event;
-                self.waiting[event as usize].push_back(key);
-            }
-            _ => {}
+        if entry.state == State::Waiting {
+            let event = entry.settlement.event;
+            self.waiting[event as usize].push_back(key);
         }
     }
 }

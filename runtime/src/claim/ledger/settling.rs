@@ -48,6 +48,7 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
             let entry = &self.entries[key];
             let its = entry.settlement.event;
             if entry.state == State::Held {
+                self.held -= 1;
                 let settlement = entry.settlement.clone();
                 self.wait(key, settlement);
             } else if again.len() < max && event.is_none_or(|event| event == its) {

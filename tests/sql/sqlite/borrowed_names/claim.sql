@@ -5,7 +5,8 @@ SET "reason" = ?,
 WHERE j."token" IN (
   SELECT c."token"
   FROM "u" AS c
-  WHERE c."id" = ?
+  WHERE c."token" IS NOT NULL
+    AND c."id" = ?
     AND coalesce(c."attempt", 0) <= ?
     AND (c."reason" IS NULL OR c."reason" <= ?)
   ORDER BY coalesce(c."attempt", 0), c."token"

@@ -5,7 +5,8 @@ SET "locked_until" = ?,
 WHERE j."id" IN (
   SELECT c."id"
   FROM "jobs" AS c
-  WHERE c."kind" = ?
+  WHERE c."id" IS NOT NULL
+    AND c."kind" = ?
     AND c."processed_at" IS NULL
     AND coalesce(c."retry_after", '') <= ?
     AND (c."locked_until" IS NULL OR c."locked_until" <= ?)

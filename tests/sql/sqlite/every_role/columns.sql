@@ -1,2 +1,2 @@
 -- table
-SELECT p.name FROM pragma_table_info(?) AS p;
+SELECT p.name FROM pragma_table_xinfo(?) AS p;

@@ -4,7 +4,8 @@ SET "locked_until" = ?
 WHERE j."id" IN (
   SELECT c."id"
   FROM "jobs" AS c
-  WHERE (c."locked_until" IS NULL OR c."locked_until" <= ?)
+  WHERE c."id" IS NOT NULL
+    AND (c."locked_until" IS NULL OR c."locked_until" <= ?)
   ORDER BY c."id"
   LIMIT ?)
 RETURNING "id", "locked_until", "note";

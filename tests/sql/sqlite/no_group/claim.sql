@@ -5,7 +5,8 @@ SET "locked_until" = ?,
 WHERE j."id" IN (
   SELECT c."id"
   FROM "jobs" AS c
-  WHERE coalesce(c."retry_after", 0) <= ?
+  WHERE c."id" IS NOT NULL
+    AND coalesce(c."retry_after", 0) <= ?
     AND (c."locked_until" IS NULL OR c."locked_until" <= ?)
   ORDER BY coalesce(c."retry_after", 0), c."id"
   LIMIT ?)

@@ -5,7 +5,8 @@ SET "say ""when""" = ?,
 WHERE j."select" IN (
   SELECT c."select"
   FROM "my ""queue"""."order" AS c
-  WHERE c."group" = ?
+  WHERE c."select" IS NOT NULL
+    AND c."group" = ?
     AND coalesce(c."not :before", '') <= ?
     AND (c."say ""when""" IS NULL OR c."say ""when""" <= ?)
     AND coalesce(c."not :before", '') > ''
