@@ -77,7 +77,7 @@ pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(
         connections: shared.connections.clone(),
         clock: HostClock::clone(&shared.clock),
         states: states.clone(),
-        ledger: Mutex::new(Ledger::new(form)),
+        ledger: Mutex::new(Ledger::new(form, table.has(Role::Attempt))),
         due: Mutex::default(),
         ended: Mutex::default(),
         panic: Mutex::default(),

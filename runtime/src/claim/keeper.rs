@@ -154,7 +154,10 @@ async fn answer<DB: Backend, T: TableOn<DB>>(
             }
             // The lease before is still in force, so nobody else can have claimed the row: the
             // later token is the one that our renewal wrote.
-            Found::Other { current: Some(current), in_force: true } if current > token => {
+            // This host's clock must say so too: the database's may have been set back.
+            Found::Other { current: Some(current), in_force: true }
+                if current > token && Instant::now() < ledger.ends(key) =>
+            {
                 match perhaps_renewed {
                     Some(ends) => ledger.renewed(key, current, ends),
                     None => lose(subscription, &mut ledger, key),

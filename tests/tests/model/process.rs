@@ -51,7 +51,7 @@ pub(crate) struct Process<S: Shape> {
 impl<S: Shape> Process<S> {
     pub(crate) fn new(lease: i64) -> Self {
         Self {
-            ledger: Ledger::new(S::COLUMNS.form),
+            ledger: Ledger::new(S::COLUMNS.form, S::COLUMNS.attempt.is_some()),
             lease,
             beliefs: BTreeMap::new(),
             spent: Vec::new(),

@@ -90,6 +90,8 @@ pub struct Ledger<Id, Row> {
     turn: usize,
     running: usize,
     held: usize,
+    /// The table counts deliveries, so that a row which nobody started must be given back.
+    counts: bool,
     /// Rows were given back because their leases ended in the buffer.
     late: bool,
     /// Handler time of one row, averaged; zero until one has finished.
@@ -97,9 +99,10 @@ pub struct Ledger<Id, Row> {
 }
 
 impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
-    /// An empty ledger of a table whose leases are written as `form`.
+    /// An empty ledger of a table whose leases are written as `form`, and that counts deliveries or
+    /// does not.
     #[must_use]
-    pub fn new(form: TimeForm) -> Self {
+    pub fn new(form: TimeForm, counts: bool) -> Self {
         Self {
             form,
             entries: Slab::new(),
@@ -109,6 +112,7 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
             turn: 0,
             running: 0,
             held: 0,
+            counts,
             late: false,
             handler_time: Duration::ZERO,
         }
@@ -193,6 +197,8 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
                     self.running += 1;
                     return Some(Work { key, attempt: entry.attempt, row });
                 }
+                // Nobody worked on it and its lease has ended: there is nothing to restore.
+                _ if !self.counts && !entry.renewing => drop(self.entries.remove(key)),
                 // Nobody worked on it: the count is restored, if the row is still ours.
                 _ => self.late |= self.wait(key, Settlement::new(Event::GiveBack)),
             }
