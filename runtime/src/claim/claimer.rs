@@ -12,7 +12,7 @@ use crate::backend::{Backend, Failure, IdOn, Urgency, Values, bind};
 use crate::descriptor::{Column, Form, Role};
 use crate::dialect::{ClaimFrom, Event, Statement};
 use crate::handler::TableOn;
-use crate::settle::Settlement;
+use crate::settle::{Settlement, give_back};
 use crate::telemetry;
 
 /// How many rows can wait for their settlement before no more are claimed.
@@ -119,9 +119,16 @@ async fn claim<DB: Backend, T: TableOn<DB>>(
     if !subscription.statements.claims_are_ordered {
         claimed.sort_by(|(a, a_due), (b, b_due)| (a_due, &a.id).cmp(&(b_due, &b.id)));
     }
+    let only_first_deliveries = claimed.iter().all(|(row, _)| row.attempt == 1);
+    if !only_first_deliveries {
+        // One of them may have killed its process, and would take along all that wait beside it.
+        let running = subscription.ledger.lock().running();
+        let free = subscription.settings.workers.saturating_sub(running).max(1);
+        let waiting = claimed.split_off(free.min(claimed.len()));
+        give_back(subscription, waiting.into_iter().map(|(row, _)| row)).await;
+    }
     let last = claimed.last();
     let last = last.map(|(row, due)| Place { retry_after: *due, id: row.id.clone() });
-    let only_first_deliveries = claimed.iter().all(|(row, _)| row.attempt == 1);
     let started = {
         let mut ledger = subscription.ledger.lock();
         for (row, _) in claimed {

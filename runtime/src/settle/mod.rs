@@ -7,4 +7,4 @@ mod settler;
 pub(crate) use look::{Found, look};
 pub(crate) use settlement::Cap;
 pub use settlement::Settlement;
-pub(crate) use settler::settle_outcomes;
+pub(crate) use settler::{give_back, settle_outcomes};

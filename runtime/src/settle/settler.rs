@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{Found, look};
 use crate::backend::{Backend, Failure, Fault, IdOn, Urgency, bind_many};
-use crate::claim::{Backoff, Batch, Key, Subscription};
+use crate::claim::{Backoff, Batch, Claimed, Key, Subscription};
 use crate::dialect::{Event, Many};
 use crate::handler::TableOn;
 use crate::telemetry;
@@ -35,6 +35,23 @@ pub(crate) async fn settle_outcomes<DB: Backend, T: TableOn<DB>>(
             () = subscription.signals.outcomes.notified() => {}
             () = due => {}
         }
+    }
+}
+
+/// Gives rows back that never were in the ledger, before anything else happens. If that fails they
+/// wait for the end of their leases, with the attempt that their claim counted.
+pub(crate) async fn give_back<DB: Backend, T: TableOn<DB>, Row>(
+    subscription: &Subscription<DB, T>,
+    rows: impl Iterator<Item = Claimed<T::Id, Row>>,
+) {
+    let many = &subscription.statements.give_back;
+    let mut batch = Batch::of(subscription.form, Event::GiveBack, rows);
+    while !batch.rows.ids.is_empty() {
+        let rest = batch.rows.split_off(batch.rows.ids.len().min(many.max_rows()));
+        if let Err(failure) = send(subscription, &batch).await {
+            subscription.failed(failure);
+        }
+        batch.rows = rest;
     }
 }
 

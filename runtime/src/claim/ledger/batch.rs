@@ -1,7 +1,8 @@
 //! Rows of one statement.
 
-use super::Key;
+use super::{Claimed, Key};
 use crate::backend::RowsOf;
+use crate::descriptor::TimeForm;
 use crate::dialect::Event;
 
 /// Rows of one statement: the deliveries, and the values in the same order.
@@ -15,7 +16,22 @@ pub struct Batch<Id> {
     pub rows: RowsOf<Id>,
 }
 
-impl<Id: Clone> Batch<Id> {
+impl<Id: Clone + Ord> Batch<Id> {
+    /// Rows that have no delivery in the ledger.
+    pub(crate) fn of<Row>(
+        form: TimeForm,
+        event: Event,
+        rows: impl Iterator<Item = Claimed<Id, Row>>,
+    ) -> Self {
+        let mut sorted: Vec<_> = rows.collect();
+        sorted.sort_by(|a, b| a.id.cmp(&b.id));
+        let mut batch = Self { event: Some(event), keys: Vec::new(), rows: RowsOf::new(form) };
+        for Claimed { id, token, attempt, .. } in sorted {
+            batch.rows.push(id, token, attempt + 1);
+        }
+        batch
+    }
+
     /// Takes over one row of another batch.
     pub(crate) fn take(&mut self, from: &Self, n: usize) {
         self.keys.push(from.keys[n]);

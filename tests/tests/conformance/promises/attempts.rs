@@ -17,6 +17,7 @@ conformance![
     a_row_that_killed_its_process_is_a_dead_letter_unseen,
     a_panic_is_a_retry,
     a_handler_that_takes_too_long_is_a_retry,
+    a_handler_that_panics_when_it_is_cut_off_is_a_retry,
     an_error_is_a_retry_with_its_text,
     counting_stops_at_the_columns_maximum,
 ];
@@ -100,6 +101,32 @@ async fn a_handler_that_takes_too_long_is_a_retry(db: TestDb<Database>) {
     running.shutdown().await.unwrap();
     let reason: String = db.value("SELECT last_error FROM jobs").await;
     assert_eq!(reason, "the handler took longer than 50ms");
+}
+
+/// What a handler may have in its hands when its time is over.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("boom");
+    }
+}
+
+async fn a_handler_that_panics_when_it_is_cut_off_is_a_retry(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 1).await;
+    let script = Script::new(async |_| {
+        let _bomb = Bomb;
+        std::future::pending().await
+    });
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        let short = scripted.timeout(Duration::from_millis(20));
+        b.mount(short.max_attempts(2).dead_letter_group("failed"));
+    });
+    let running = service.start().await.unwrap();
+    eventually("the row is a dead letter", async || db.value::<i64>(DEAD).await == 1).await;
+    running.shutdown().await.unwrap();
+    assert_eq!(script.seen(), [(1, 1), (1, 2)]);
 }
 
 async fn an_error_is_a_retry_with_its_text(db: TestDb<Database>) {

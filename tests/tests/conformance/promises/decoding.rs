@@ -73,9 +73,9 @@ async fn an_undecodable_row_of_a_table_without_delays_is_kept_back(db: TestDb<Da
         .await;
     let script = Script::always(Outcome::ack());
     let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
-        b.mount(
-            scripted_bare.on_decode_failure(DecodeFailure::RetryAfter(Duration::from_secs(3600))),
-        );
+        // One worker, which must be free for the good row behind.
+        let hour = DecodeFailure::RetryAfter(Duration::from_secs(3600));
+        b.mount(scripted_bare.workers(1).on_decode_failure(hour));
     });
     let running = service.start().await.unwrap();
     let held = "SELECT count(*) FROM bare_jobs WHERE until IS NOT NULL";

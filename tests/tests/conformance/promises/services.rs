@@ -21,6 +21,8 @@ conformance![
     a_state_that_is_missing_is_named_before_anything_starts,
     a_second_subscription_to_a_group_is_refused,
     a_dead_letter_group_is_not_the_own_one,
+    a_cap_that_the_column_cannot_count_to_is_refused,
+    the_longest_times_are_only_long,
     rows_that_nobody_started_are_given_back,
     a_handler_within_the_drain_timeout_ends,
     a_handler_past_the_drain_timeout_is_aborted_and_its_row_given_back,
@@ -78,6 +80,29 @@ async fn a_dead_letter_group_is_not_the_own_one(db: TestDb<Database>) {
     });
     let error = service.start().await.unwrap_err().to_string();
     assert!(error.contains("the subscription's own group"), "{error}");
+}
+
+async fn a_cap_that_the_column_cannot_count_to_is_refused(db: TestDb<Database>) {
+    create_tables(&db).await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script).with_broker(broker(&db), |b| {
+        b.mount(scripted_kept.max_attempts(32_767).dead_letter_group("failed"));
+    });
+    let error = service.start().await.unwrap_err().to_string();
+    assert!(error.contains("counts no further than 32767"), "{error}");
+}
+
+async fn the_longest_times_are_only_long(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 1).await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script).with_broker(broker(&db), |b| {
+        let long = Duration::MAX;
+        b.mount(scripted.poll_interval(long).lease(long).timeout(long));
+    });
+    let running = service.drain_timeout(Duration::MAX).start().await.unwrap();
+    eventually("no row is left", async || rows(&db).await.is_empty()).await;
+    running.shutdown().await.unwrap();
 }
 
 /// Rows, their counts, and whether somebody has them.
