@@ -117,7 +117,7 @@ async fn send<DB: Backend, T: TableOn<DB>>(
     let query = bind_many(
         many(subscription, batch),
         &subscription.values(),
-        batch.keys.len(),
+        batch.rows.ids.len(),
         &batch.rows,
     )?;
     let name = query.name;
