@@ -6,9 +6,13 @@ use std::process::ExitCode;
 mod killed;
 mod poison;
 mod process;
+mod signals;
 
 fn main() -> ExitCode {
     queue_table_tests::conformance::run(|on| {
-        [killed::trials(on), poison::trials(on)].into_iter().flatten().collect()
+        [killed::trials(on), poison::trials(on), signals::trials(on)]
+            .into_iter()
+            .flatten()
+            .collect()
     })
 }
