@@ -79,6 +79,8 @@ fn bounds(shape: &Shape, claim: &str) -> String {
         bounds.push(format!("{key}<?"));
     }
     match bounds.is_empty() {
+        // A key of text can be null, and a claim begins behind those.
+        true if shape.id == "text" => " (id>?)".to_owned(),
         true => String::new(),
         false => format!(" ({})", bounds.join(" AND ")),
     }
