@@ -69,9 +69,10 @@ async fn a_row_that_a_foreign_key_refuses_costs_the_others_nothing(db: TestDb<Da
     })
     .await;
     if on_postgres {
-        // Nine halvings of 500 with two statements each: 2 * log2(500) + 1.
+        // Nine halvings of 500 with two statements each: 2 * log2(500) + 1. On a slow machine the
+        // statements that wait for the lock reach its limit, and are sent again.
         let extra = deletes(&db).await - 2;
-        assert!(extra <= 18, "{extra} statements more than without the refused row");
+        assert!(extra <= 18 + 6, "{extra} statements more than without the refused row");
         assert!(extra > 0, "the group was not halved");
     }
 
