@@ -11,8 +11,8 @@ pub mod lease {
     pub use crate::backend::{HostClock, IdOn, PayloadValue, RowsOf, Values, arguments};
     pub use crate::claim::{Batch, Claimed, Key, Ledger, Work};
     pub use crate::dialect::{
-        ClaimFrom, Clock, Dialect, Event, Insert, LeaseStatements, Many, Names, Param, Postgres,
-        RowValue, Sqlite, Statement,
+        ClaimFrom, Clock, Dialect, Event, Insert, LeaseStatements, MAX_LEFT_OUT, Many, Names,
+        Param, Postgres, RowValue, Sqlite, Starts, Statement,
     };
     pub use crate::settle::Settlement;
 }

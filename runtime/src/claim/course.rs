@@ -33,8 +33,8 @@ pub(crate) struct Course<Id> {
 impl<Id> Course<Id> {
     pub(crate) fn new(statements: &LeaseStatements, now: Instant) -> Self {
         Self {
-            watermarks: statements.claim_watermark.is_some(),
-            retries: statements.claim_retries.is_some(),
+            watermarks: statements.claims.get(ClaimFrom::Watermark).is_some(),
+            retries: statements.claims.get(ClaimFrom::Retries).is_some(),
             watermark: None,
             started: now,
             backlog: false,

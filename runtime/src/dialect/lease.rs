@@ -2,17 +2,60 @@
 
 use super::{ClaimFrom, Dialect, Event, Many, Names, Statement};
 
+/// A statement for each place where a claim can start.
+#[derive(Debug, Clone)]
+pub struct Starts<S> {
+    /// At the beginning of the order.
+    start: S,
+    /// Past a watermark, where the database gains by it.
+    watermark: Option<S>,
+    /// Due retries only, where fresh rows could starve them.
+    retries: Option<S>,
+}
+
+impl<S> Starts<S> {
+    fn new(statement: impl Fn(ClaimFrom) -> Option<S>) -> Option<Self> {
+        Some(Self {
+            start: statement(ClaimFrom::Start)?,
+            watermark: statement(ClaimFrom::Watermark),
+            retries: statement(ClaimFrom::Retries),
+        })
+    }
+
+    /// The statement that starts there, if there is one.
+    #[must_use]
+    pub const fn get(&self, from: ClaimFrom) -> Option<&S> {
+        match from {
+            ClaimFrom::Start => Some(&self.start),
+            ClaimFrom::Watermark => self.watermark.as_ref(),
+            ClaimFrom::Retries => self.retries.as_ref(),
+        }
+    }
+
+    /// The statement that starts there; the one from the beginning where there is no such.
+    #[must_use]
+    pub fn at(&self, from: ClaimFrom) -> &S {
+        self.get(from).unwrap_or(&self.start)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &S> {
+        ClaimFrom::ALL.into_iter().filter_map(|from| self.get(from))
+    }
+}
+
 /// The statements of a lease table.
 #[derive(Debug, Clone)]
 pub struct LeaseStatements {
     /// Claims return their rows in the claim's order; else whoever sent one sorts them.
     pub claims_are_ordered: bool,
-    /// Claims from the beginning of the order.
-    pub claim: Statement,
-    /// Claims past a watermark, where the database gains by it.
-    pub claim_watermark: Option<Statement>,
-    /// Claims due retries only, where fresh rows could starve them.
-    pub claim_retries: Option<Statement>,
+    /// Claims rows.
+    pub claims: Starts<Statement>,
+    /// Claims rows, and leaves some out by their ids.
+    pub claims_except: Starts<Many>,
+    /// Claims one row by its id.
+    pub claim_one: Statement,
+    /// Reads the ids of what a claim would take.
+    pub firsts: Starts<Statement>,
     /// Ends rows.
     pub ack: Many,
     /// Returns rows at once.
@@ -35,9 +78,10 @@ impl LeaseStatements {
     pub fn new<D: Dialect>(dialect: &D, table: &Names) -> Option<Self> {
         Some(Self {
             claims_are_ordered: D::ORDERED_CLAIMS,
-            claim: dialect.claim(table, ClaimFrom::Start)?,
-            claim_watermark: dialect.claim(table, ClaimFrom::Watermark),
-            claim_retries: dialect.claim(table, ClaimFrom::Retries),
+            claims: Starts::new(|from| dialect.claim(table, from))?,
+            claims_except: Starts::new(|from| dialect.claim_except(table, from))?,
+            claim_one: dialect.claim_one(table),
+            firsts: Starts::new(|from| dialect.first(table, from))?,
             ack: dialect.settle(table, Event::Ack)?,
             retry: dialect.settle(table, Event::Retry)?,
             retry_after: dialect.settle(table, Event::RetryAfter),
@@ -51,12 +95,7 @@ impl LeaseStatements {
     /// The claim that starts somewhere; the one from the beginning where there is no such.
     #[must_use]
     pub fn claim(&self, from: ClaimFrom) -> &Statement {
-        let other = match from {
-            ClaimFrom::Start => None,
-            ClaimFrom::Watermark => self.claim_watermark.as_ref(),
-            ClaimFrom::Retries => self.claim_retries.as_ref(),
-        };
-        other.unwrap_or(&self.claim)
+        self.claims.at(from)
     }
 
     /// The statement that writes an event, if the table has the columns for it.
@@ -73,10 +112,9 @@ impl LeaseStatements {
 
     /// Every text that the subscription can send.
     pub fn all(&self) -> impl Iterator<Item = &Statement> {
-        let claims =
-            [Some(&self.claim), self.claim_watermark.as_ref(), self.claim_retries.as_ref()];
+        let single = self.claims.all().chain([&self.claim_one]).chain(self.firsts.all());
         let settles = Event::ALL.into_iter().filter_map(|event| self.settle(event));
-        let others = [&self.renew, &self.look];
-        claims.into_iter().flatten().chain(settles.chain(others).flat_map(Many::statements))
+        let many = self.claims_except.all().chain(settles).chain([&self.renew, &self.look]);
+        single.chain(many.flat_map(Many::statements))
     }
 }

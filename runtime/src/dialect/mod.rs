@@ -12,7 +12,7 @@ mod sqlite;
 mod statement;
 
 pub use insert::Insert;
-pub use lease::LeaseStatements;
+pub use lease::{LeaseStatements, Starts};
 pub use names::Names;
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
@@ -28,6 +28,41 @@ pub enum ClaimFrom {
     /// At the first row that was put off, so that due retries pass a backlog of fresh rows.
     Retries,
 }
+
+impl ClaimFrom {
+    /// Every start.
+    pub const ALL: [Self; 3] = [Self::Start, Self::Watermark, Self::Retries];
+
+    /// The name of the claim.
+    const fn claim(self) -> &'static str {
+        match self {
+            Self::Start => "claim",
+            Self::Watermark => "claim_watermark",
+            Self::Retries => "claim_retries",
+        }
+    }
+
+    /// The name of the claim that leaves rows out.
+    const fn claim_except(self) -> &'static str {
+        match self {
+            Self::Start => "claim_except",
+            Self::Watermark => "claim_watermark_except",
+            Self::Retries => "claim_retries_except",
+        }
+    }
+
+    /// The name of the statement that reads what the claim would take.
+    const fn first(self) -> &'static str {
+        match self {
+            Self::Start => "first",
+            Self::Watermark => "first_watermark",
+            Self::Retries => "first_retries",
+        }
+    }
+}
+
+/// The most rows that a claim leaves out.
+pub const MAX_LEFT_OUT: usize = 64;
 
 /// What a settlement does to its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,6 +120,15 @@ pub trait Dialect: Send + Sync + 'static {
 
     /// Takes rows that are due and free, in the claim's order; `None` where a start is of no use.
     fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement>;
+
+    /// The same without the rows of given ids, of which there are up to [`MAX_LEFT_OUT`].
+    fn claim_except(&self, table: &Names, from: ClaimFrom) -> Option<Many>;
+
+    /// Takes one row by its id, if it is due and free.
+    fn claim_one(&self, table: &Names) -> Statement;
+
+    /// Reads the ids of the first rows that a claim would take, in the claim's order.
+    fn first(&self, table: &Names, from: ClaimFrom) -> Option<Statement>;
 
     /// Writes one outcome to rows that their deliveries still own, and returns the ids of those.
     /// `None` where the table has no column for the event.

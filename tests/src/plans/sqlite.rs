@@ -111,19 +111,20 @@ async fn measure_filled(connection: &mut SqliteConnection, state: State) -> Vec<
         let mut ms = f64::MAX;
         for _ in 0..RUNS {
             run(connection, "BEGIN IMMEDIATE").await;
-            let (claimed, took) = claim(connection, &statements.claim, limit).await;
+            let (claimed, took) =
+                claim(connection, statements.claim(ClaimFrom::Start), limit).await;
             run(connection, "ROLLBACK").await;
             assert_eq!(claimed.len(), limit);
             ms = ms.min(took);
         }
-        let plan = plan(connection, statements.claim.text()).await;
+        let plan = plan(connection, statements.claim(ClaimFrom::Start).text()).await;
         costs.push(Cost { statement: "claim", rows: limit, buffers: None, ms, plan });
     }
     for (name, many) in [(Event::Ack.name(), &statements.ack), ("renew", &statements.renew)] {
         let mut ms = f64::MAX;
         for _ in 0..RUNS {
             run(connection, "BEGIN IMMEDIATE").await;
-            let (claimed, _) = claim(connection, &statements.claim, MANY).await;
+            let (claimed, _) = claim(connection, statements.claim(ClaimFrom::Start), MANY).await;
             let took = write(connection, many, &claimed).await;
             run(connection, "ROLLBACK").await;
             ms = ms.min(took);

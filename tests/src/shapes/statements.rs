@@ -83,13 +83,15 @@ pub fn rendered<DB: Db>(shape: &Shape) -> Vec<Rendered> {
     let dialect = DB::dialect(shape.clock);
     let names = shape.names();
     let mut all = Vec::new();
-    for from in [ClaimFrom::Start, ClaimFrom::Watermark, ClaimFrom::Retries] {
-        if let Some(claim) = dialect.claim(&names, from) {
-            all.push(Rendered::new::<DB>(shape, claim.name(), claim.clone(), 0));
-        }
+    let claims = ClaimFrom::ALL.into_iter().filter_map(|from| dialect.claim(&names, from));
+    let firsts = ClaimFrom::ALL.into_iter().filter_map(|from| dialect.first(&names, from));
+    for single in claims.chain([dialect.claim_one(&names)]).chain(firsts) {
+        all.push(Rendered::new::<DB>(shape, single.name(), single.clone(), 0));
     }
+    let excepts = ClaimFrom::ALL.into_iter().filter_map(|from| dialect.claim_except(&names, from));
     let settles = Event::ALL.into_iter().filter_map(|event| dialect.settle(&names, event));
-    for many in settles.chain([dialect.renew(&names), dialect.look(&names)]) {
+    let others = [dialect.renew(&names), dialect.look(&names)];
+    for many in excepts.chain(settles).chain(others) {
         match &many {
             Many::Arrays(statement) => {
                 all.push(Rendered::new::<DB>(shape, statement.name(), statement.clone(), 0));

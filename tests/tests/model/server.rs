@@ -150,11 +150,7 @@ where
     }
 
     fn claim_text(&self, from: ClaimFrom) -> Option<&Statement> {
-        match from {
-            ClaimFrom::Start => Some(&self.statements.claim),
-            ClaimFrom::Watermark => self.statements.claim_watermark.as_ref(),
-            ClaimFrom::Retries => self.statements.claim_retries.as_ref(),
-        }
+        self.statements.claims.get(from)
     }
 
     async fn run(&mut self, sql: &str, arguments: DB::Arguments) -> Result<Vec<DB::Row>, Broken> {

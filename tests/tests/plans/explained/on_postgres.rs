@@ -60,7 +60,7 @@ fn faults(shape: &Shape, statement: &Rendered, plan: &Value) -> Vec<String> {
     let reads = |node: &&Node<'_>| {
         node.word("Relation Name") == shape.table.name() && node.word("Node Type") != "ModifyTable"
     };
-    let is_claim = statement.name.starts_with("claim");
+    let in_order = walks_the_order(&statement.name);
     let mut faults = Vec::new();
     let aliases: Vec<_> = found.iter().filter(reads).map(|node| node.word("Alias")).collect();
     if aliases != expected_aliases(shape, statement) {
@@ -69,7 +69,7 @@ fn faults(shape: &Shape, statement: &Rendered, plan: &Value) -> Vec<String> {
     for node in found.iter().filter(reads) {
         let (scan, index, condition) =
             (node.word("Node Type"), node.word("Index Name"), node.word("Index Cond"));
-        let picks = is_claim && node.word("Alias") == "c";
+        let picks = in_order && node.word("Alias") == "c";
         let wanted = match picks {
             true => shape.ready.to_owned(),
             false => format!("{}_pkey", shape.table.name()),
@@ -85,16 +85,24 @@ fn faults(shape: &Shape, statement: &Rendered, plan: &Value) -> Vec<String> {
             faults.push(format!("`{missing}` is no bound of the search: {condition}"));
         }
         // The few rows of a claim are put into order at its end; the many are in the index's.
-        if node.above.iter().skip_while(|it| **it != "ModifyTable").any(|it| it.contains("Sort")) {
+        let below = |it: &&&str| **it != "ModifyTable" && statement.name.starts_with("claim");
+        if node.above.iter().skip_while(below).any(|it| it.contains("Sort")) {
             faults.push("sorts the rows of the table".to_owned());
         }
     }
     faults
 }
 
+/// Whether it picks its rows in the claim's order.
+fn walks_the_order(statement: &str) -> bool {
+    statement.starts_with("first") || statement.starts_with("claim") && statement != "claim_one"
+}
+
 fn expected_aliases(shape: &Shape, statement: &Rendered) -> Vec<&'static str> {
     let deletes_or_updates = ["ack", "retry", "retry_after", "dead_letter", "give_back", "renew"];
     match statement.name.as_str() {
+        name if name.starts_with("first") => vec!["c"],
+        "claim_one" => vec!["r", "j"],
         name if name.starts_with("claim") || deletes_or_updates.contains(&name) => vec!["c", "j"],
         "look" => vec!["r"],
         "columns" => vec![],
@@ -120,11 +128,11 @@ fn bounds(shape: &Shape, claim: &str) -> Vec<String> {
         };
         bounds.push(key);
         bounds.push("<= ".to_owned());
-        if claim == "claim_retries" {
+        if claim.contains("retries") {
             bounds.push("> ".to_owned());
         }
     }
-    if claim == "claim_watermark" {
+    if claim.contains("watermark") {
         bounds.push(match column(Role::RetryAfter) {
             Some(_) => "ROW(".to_owned(),
             None => format!("({} > ", quoted(column(Role::Id).unwrap_or_default())),

@@ -1,9 +1,12 @@
 //! PostgreSQL 14 and later.
 
+mod claim;
+
 use super::names::TimeName;
 use super::statement::Placeholders;
 use super::{ClaimFrom, Clock, Dialect, Event, Insert, Many, Names, Statement};
-use crate::descriptor::{Count, Role, TimeForm};
+use crate::descriptor::TimeForm;
+use claim::INSIDE;
 
 /// The statements of PostgreSQL.
 ///
@@ -64,16 +67,6 @@ impl Postgres {
     }
 }
 
-/// The claim's key, exactly as the index has it.
-fn due(retry_after: &TimeName, alias: &str) -> String {
-    let TimeName { name, form, nullable } = retry_after;
-    match (nullable, form) {
-        (false, _) => format!("{alias}.{name}"),
-        (true, TimeForm::Native) => format!("coalesce({alias}.{name}, '-infinity')"),
-        (true, TimeForm::Micros) => format!("coalesce({alias}.{name}, 0)"),
-    }
-}
-
 /// The deliveries of a statement over many rows, and the condition that they still own theirs.
 struct Owned {
     /// `unnest(..)`, one array a value.
@@ -118,14 +111,6 @@ fn owned_ids(table: &Names, strength: &str) -> String {
     )
 }
 
-const fn integer(count: Count) -> &'static str {
-    match count {
-        Count::I8 | Count::U8 | Count::I16 => "smallint",
-        Count::U16 | Count::I32 => "integer",
-        Count::U32 | Count::I64 => "bigint",
-    }
-}
-
 impl Dialect for Postgres {
     const ORDERED_CLAIMS: bool = true;
     const CATALOG_PARSES_NAMES: bool = true;
@@ -134,83 +119,23 @@ impl Dialect for Postgres {
         catalog == declared
     }
 
-    // The ids are an array made once (an InitPlan), because a locking subquery under `IN` can be
-    // run again for each outer row and then claims more than its limit. The outer SELECT puts the
-    // rows into the claim's order, which RETURNING does not promise.
     fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
-        let Names { id, locked_until, .. } = table;
-        let at_start = self.at_start(locked_until.form);
-        let lease = &locked_until.name;
-        let mut ready = Vec::new();
-        if let Some(group) = &table.group {
-            ready.push(format!("c.{group} = :group"));
-        }
-        if let Some(processed_at) = &table.processed_at {
-            ready.push(format!("c.{} IS NULL", processed_at.name));
-        }
-        if let Some(retry_after) = &table.retry_after {
-            let at_start = self.at_start(retry_after.form);
-            ready.push(format!("{} <= {at_start}", due(retry_after, "c")));
-        }
-        ready.push(format!("(c.{lease} IS NULL OR c.{lease} <= {at_start})"));
-        let name = match (from, &table.retry_after) {
-            (ClaimFrom::Start, _) => "claim",
-            (ClaimFrom::Watermark, None) => {
-                ready.push(format!("c.{id} > :after_id"));
-                "claim_watermark"
-            }
-            (ClaimFrom::Watermark, Some(retry_after)) => {
-                let (marker, nothing) = match retry_after.form {
-                    TimeForm::Native => (":after_native::timestamptz", "'-infinity'"),
-                    TimeForm::Micros => (":after_micros::bigint", "0"),
-                };
-                let key = due(retry_after, "c");
-                ready.push(format!("({key}, c.{id}) > (coalesce({marker}, {nothing}), :after_id)"));
-                "claim_watermark"
-            }
-            (ClaimFrom::Retries, Some(retry_after)) if retry_after.nullable => {
-                let nothing = match retry_after.form {
-                    TimeForm::Native => "'-infinity'",
-                    TimeForm::Micros => "0",
-                };
-                ready.push(format!("{} > {nothing}", due(retry_after, "c")));
-                "claim_retries"
-            }
-            (ClaimFrom::Retries, _) => return None,
-        };
-        let order = |alias: &str| match &table.retry_after {
-            Some(retry_after) => format!("{}, {alias}.{id}", due(retry_after, alias)),
-            None => format!("{alias}.{id}"),
-        };
-        let mut set = format!("{lease} = {}", self.lease(locked_until));
-        let mut returning = Vec::new();
-        for (column, role) in &table.columns {
-            match (role, &table.attempt) {
-                (Role::Attempt, Some(attempt)) => {
-                    let (max, ty) = (attempt.count.max(), integer(attempt.count));
-                    set.push_str(&format!(
-                        ",\n    {column} = CASE WHEN j.{column} < {max} THEN j.{column} + 1 ELSE j.{column} END"
-                    ));
-                    // A handler sees the number of this delivery, not of the next one.
-                    returning.push(format!("(j.{column} - 1)::{ty} AS {column}"));
-                }
-                _ => returning.push(format!("j.{column}")),
-            }
-        }
-        let columns: Vec<_> = table.columns.iter().map(|(c, _)| format!("w.{c}")).collect();
-        let sql = format!(
-            "WITH w AS (\n  UPDATE {t} AS j\n  SET {set}\n  WHERE j.{id} = ANY (ARRAY (\n    \
-             SELECT c.{id}\n    FROM {t} AS c\n    WHERE {ready}\n    ORDER BY {inner}\n    \
-             LIMIT :limit\n    FOR NO KEY UPDATE SKIP LOCKED))\n  RETURNING {returning})\n\
-             SELECT {columns}\nFROM w\nORDER BY {outer}",
-            t = table.table,
-            ready = ready.join("\n      AND "),
-            inner = order("c"),
-            returning = returning.join(", "),
-            columns = columns.join(", "),
-            outer = order("w"),
-        );
-        Some(Self::statement(name, &sql))
+        let picked = self.picked(table, from, &[], INSIDE)?;
+        Some(Self::statement(from.claim(), &self.taken(table, &picked)))
+    }
+
+    fn claim_except(&self, table: &Names, from: ClaimFrom) -> Option<Many> {
+        let others = format!("NOT (c.{} = ANY (:ids))", table.id);
+        let picked = self.picked(table, from, &[others], INSIDE)?;
+        Some(Self::many(from.claim_except(), &self.taken(table, &picked)))
+    }
+
+    fn claim_one(&self, table: &Names) -> Statement {
+        Self::statement("claim_one", &self.taken(table, &self.one(table)))
+    }
+
+    fn first(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
+        Some(Self::statement(from.first(), &self.picked(table, from, &[], "")?))
     }
 
     fn settle(&self, table: &Names, event: Event) -> Option<Many> {

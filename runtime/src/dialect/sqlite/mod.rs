@@ -3,17 +3,20 @@
 //! A SQLite file is on this host, so its clock is the host's: every time is bound, and one
 //! statement compares and writes the same now.
 
+mod claim;
+
 use super::names::TimeName;
 use super::statement::Placeholders;
-use super::{ClaimFrom, Dialect, Event, Insert, Many, Names, RowValue, Statement};
-use crate::descriptor::{Role, TimeForm};
+use super::{ClaimFrom, Dialect, Event, Insert, MAX_LEFT_OUT, Many, Names, RowValue, Statement};
+use crate::descriptor::TimeForm;
+use claim::{INSIDE, one, picked, taken};
 
 /// The statements of SQLite.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sqlite;
 
-/// The most rows of a settlement, as a power of two.
-const MAX_ROWS_LOG2: u32 = 9;
+/// The most rows of a settlement.
+const MAX_ROWS: usize = 512;
 
 /// The most values that SQLite binds to one statement (SQLITE_MAX_VARIABLE_NUMBER).
 const MAX_VALUES: usize = 32_766;
@@ -26,23 +29,6 @@ const fn suffix(form: TimeForm) -> &'static str {
     match form {
         TimeForm::Native => "native",
         TimeForm::Micros => "micros",
-    }
-}
-
-/// What sorts before every time.
-const fn nothing(form: TimeForm) -> &'static str {
-    match form {
-        TimeForm::Native => "''",
-        TimeForm::Micros => "0",
-    }
-}
-
-/// The claim's key, exactly as the index has it.
-fn due(retry_after: &TimeName, alias: &str) -> String {
-    let TimeName { name, form, nullable } = retry_after;
-    match nullable {
-        true => format!("coalesce({alias}.{name}, {})", nothing(*form)),
-        false => format!("{alias}.{name}"),
     }
 }
 
@@ -75,7 +61,12 @@ impl Sqlite {
     }
 
     fn many(name: &'static str, sql: &str, row: &[RowValue]) -> Many {
-        let sizes = (0..=MAX_ROWS_LOG2).map(|log2| 1 << log2);
+        Self::padded(name, sql, row, MAX_ROWS)
+    }
+
+    /// A text for each power of two up to `most`, which is one.
+    fn padded(name: &'static str, sql: &str, row: &[RowValue], most: usize) -> Many {
+        let sizes = (0..=most.ilog2()).map(|log2| 1 << log2);
         let parse = |rows| Statement::parse(name, sql, Placeholders::Positional, row, rows);
         Many::Padded(sizes.map(parse).collect())
     }
@@ -89,61 +80,24 @@ impl Dialect for Sqlite {
         catalog.eq_ignore_ascii_case(declared)
     }
 
-    // No watermark: SQLite does not use an index for a comparison of rows on an expression.
     fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
-        let Names { table: t, id, locked_until: TimeName { name: lease, form, .. }, .. } = table;
-        let form = suffix(*form);
-        // SQLite lets a primary key of text be null; such a row would take its place in the limit,
-        // and no statement could ever change it.
-        let mut ready = vec![format!("c.{id} IS NOT NULL")];
-        if let Some(group) = &table.group {
-            ready.push(format!("c.{group} = :group"));
-        }
-        if let Some(processed_at) = &table.processed_at {
-            ready.push(format!("c.{} IS NULL", processed_at.name));
-        }
-        if let Some(retry_after) = &table.retry_after {
-            let now = suffix(retry_after.form);
-            ready.push(format!("{} <= :now_{now}", due(retry_after, "c")));
-        }
-        ready.push(format!("(c.{lease} IS NULL OR c.{lease} <= :now_{form})"));
-        let name = match (from, &table.retry_after) {
-            (ClaimFrom::Start, _) => "claim",
-            (ClaimFrom::Retries, Some(retry_after)) if retry_after.nullable => {
-                let key = due(retry_after, "c");
-                ready.push(format!("{key} > {}", nothing(retry_after.form)));
-                "claim_retries"
-            }
-            (ClaimFrom::Retries | ClaimFrom::Watermark, _) => return None,
-        };
-        let order = match &table.retry_after {
-            Some(retry_after) => format!("{}, c.{id}", due(retry_after, "c")),
-            None => format!("c.{id}"),
-        };
-        // The lease before this one is not later than now, so now plus a lease is later than both.
-        let mut set = format!("{lease} = :until_{form}");
-        let mut returning = Vec::new();
-        for (column, role) in &table.columns {
-            match (role, &table.attempt) {
-                (Role::Attempt, Some(attempt)) => {
-                    let max = attempt.count.max();
-                    set.push_str(&format!(
-                        ",\n  {column} = CASE WHEN j.{column} < {max} THEN j.{column} + 1 ELSE j.{column} END"
-                    ));
-                    // A handler sees the number of this delivery, not of the next one.
-                    returning.push(format!("{column} - 1 AS {column}"));
-                }
-                // Unqualified, because SQLite's RETURNING does not know the alias.
-                _ => returning.push(column.clone()),
-            }
-        }
-        let sql = format!(
-            "UPDATE {t} AS j\nSET {set}\nWHERE j.{id} IN (\n  SELECT c.{id}\n  FROM {t} AS c\n  \
-             WHERE {ready}\n  ORDER BY {order}\n  LIMIT :limit)\nRETURNING {returning}",
-            ready = ready.join("\n    AND "),
-            returning = returning.join(", "),
-        );
-        Some(Self::statement(name, &sql))
+        let picked = picked(table, from, &[], INSIDE)?;
+        Some(Self::statement(from.claim(), &taken(table, &picked)))
+    }
+
+    fn claim_except(&self, table: &Names, from: ClaimFrom) -> Option<Many> {
+        let others = format!("c.{} NOT IN (VALUES :rows)", table.id);
+        let picked = picked(table, from, &[others], INSIDE)?;
+        let sql = taken(table, &picked);
+        Some(Self::padded(from.claim_except(), &sql, &[RowValue::Id], MAX_LEFT_OUT))
+    }
+
+    fn claim_one(&self, table: &Names) -> Statement {
+        Self::statement("claim_one", &taken(table, &one(table)))
+    }
+
+    fn first(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
+        Some(Self::statement(from.first(), &picked(table, from, &[], "")?))
     }
 
     // The ids are asked for twice: with statistics from when the table was nearly empty, SQLite would

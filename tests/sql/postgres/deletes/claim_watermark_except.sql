@@ -1,0 +1,20 @@
+-- $1 lease in microseconds: bigint, $2 group: text, $3 retry_after of the last row or null: timestamptz, $4 id of the last row: bigint, $5 id of each row: bigint[], $6 limit: bigint
+WITH w AS (
+  UPDATE "jobs" AS j
+  SET "locked_until" = greatest(clock_timestamp() + $1::bigint * interval '1 microsecond', j."locked_until" + interval '1 microsecond'),
+    "attempt" = CASE WHEN j."attempt" < 2147483647 THEN j."attempt" + 1 ELSE j."attempt" END
+  WHERE j."id" = ANY (ARRAY (
+    SELECT c."id"
+    FROM "jobs" AS c
+    WHERE c."kind" = $2
+      AND coalesce(c."retry_after", '-infinity') <= statement_timestamp()
+      AND (c."locked_until" IS NULL OR c."locked_until" <= statement_timestamp())
+      AND (coalesce(c."retry_after", '-infinity'), c."id") > (coalesce($3::timestamptz, '-infinity'), $4)
+      AND NOT (c."id" = ANY ($5))
+    ORDER BY coalesce(c."retry_after", '-infinity'), c."id"
+    LIMIT $6
+    FOR NO KEY UPDATE SKIP LOCKED))
+  RETURNING j."id", j."kind", (j."attempt" - 1)::integer AS "attempt", j."retry_after", j."locked_until", j."last_error", j."payload")
+SELECT w."id", w."kind", w."attempt", w."retry_after", w."locked_until", w."last_error", w."payload"
+FROM w
+ORDER BY coalesce(w."retry_after", '-infinity'), w."id";

@@ -1,0 +1,20 @@
+-- $1 lease in microseconds: bigint, $2 group: text, $3 id of each row: bigint[], $4 limit: bigint
+WITH w AS (
+  UPDATE "jobs" AS j
+  SET "locked_until" = greatest(clock_timestamp() + $1::bigint * interval '1 microsecond', j."locked_until" + interval '1 microsecond'),
+    "attempt" = CASE WHEN j."attempt" < 2147483647 THEN j."attempt" + 1 ELSE j."attempt" END
+  WHERE j."id" = ANY (ARRAY (
+    SELECT c."id"
+    FROM "jobs" AS c
+    WHERE c."kind" = $2
+      AND c."processed_at" IS NULL
+      AND coalesce(c."retry_after", '-infinity') <= statement_timestamp()
+      AND (c."locked_until" IS NULL OR c."locked_until" <= statement_timestamp())
+      AND NOT (c."id" = ANY ($3))
+    ORDER BY coalesce(c."retry_after", '-infinity'), c."id"
+    LIMIT $4
+    FOR NO KEY UPDATE SKIP LOCKED))
+  RETURNING j."id", j."kind", (j."attempt" - 1)::integer AS "attempt", j."retry_after", j."locked_until", j."processed_at", j."last_error", j."payload", j."note")
+SELECT w."id", w."kind", w."attempt", w."retry_after", w."locked_until", w."processed_at", w."last_error", w."payload", w."note"
+FROM w
+ORDER BY coalesce(w."retry_after", '-infinity'), w."id";

@@ -1,0 +1,21 @@
+-- $1 lease in microseconds: bigint, $2 group: text, $3 retry_after of the last row or null in microseconds: bigint, $4 id of the last row: bigint, $5 id of each row: bigint[], $6 limit: bigint
+WITH w AS (
+  UPDATE "jobs" AS j
+  SET "locked_until" = greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint + $1::bigint, j."locked_until" + 1),
+    "attempt" = CASE WHEN j."attempt" < 32767 THEN j."attempt" + 1 ELSE j."attempt" END
+  WHERE j."id" = ANY (ARRAY (
+    SELECT c."id"
+    FROM "jobs" AS c
+    WHERE c."kind" = $2
+      AND c."done" IS NULL
+      AND c."due" <= (extract(epoch FROM statement_timestamp()) * 1000000)::bigint
+      AND (c."locked_until" IS NULL OR c."locked_until" <= (extract(epoch FROM statement_timestamp()) * 1000000)::bigint)
+      AND (c."due", c."id") > (coalesce($3::bigint, 0), $4)
+      AND NOT (c."id" = ANY ($5))
+    ORDER BY c."due", c."id"
+    LIMIT $6
+    FOR NO KEY UPDATE SKIP LOCKED))
+  RETURNING j."id", j."kind", (j."attempt" - 1)::smallint AS "attempt", j."due", j."locked_until", j."done", j."note")
+SELECT w."id", w."kind", w."attempt", w."due", w."locked_until", w."done", w."note"
+FROM w
+ORDER BY w."due", w."id";

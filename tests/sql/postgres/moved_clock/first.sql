@@ -1,0 +1,10 @@
+-- $1 group: text, $2 shift of the clock in microseconds: bigint, $3 limit: bigint
+SELECT c."id"
+FROM "jobs" AS c
+WHERE c."kind" = $1
+  AND c."processed_at" IS NULL
+  AND coalesce(c."retry_after", '-infinity') <= (statement_timestamp() + $2::bigint * interval '1 microsecond')
+  AND (c."locked_until" IS NULL OR c."locked_until" <= (statement_timestamp() + $2::bigint * interval '1 microsecond'))
+ORDER BY coalesce(c."retry_after", '-infinity'), c."id"
+LIMIT $3
+FOR NO KEY UPDATE SKIP LOCKED;

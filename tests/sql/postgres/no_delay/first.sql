@@ -1,0 +1,8 @@
+-- $1 group: text, $2 limit: bigint
+SELECT c."id"
+FROM "jobs" AS c
+WHERE c."kind" = $1
+  AND (c."locked_until" IS NULL OR c."locked_until" <= statement_timestamp())
+ORDER BY c."id"
+LIMIT $2
+FOR NO KEY UPDATE SKIP LOCKED;

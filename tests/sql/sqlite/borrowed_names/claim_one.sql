@@ -1,0 +1,12 @@
+-- now plus the lease in microseconds, id, group, now in microseconds, now in microseconds
+UPDATE "u" AS j
+SET "reason" = ?,
+  "due" = CASE WHEN j."due" < 2147483647 THEN j."due" + 1 ELSE j."due" END
+WHERE j."token" IN (
+  SELECT c."token"
+  FROM "u" AS c
+  WHERE c."token" = ?
+    AND c."id" = ?
+    AND coalesce(c."attempt", 0) <= ?
+    AND (c."reason" IS NULL OR c."reason" <= ?))
+RETURNING "token", "id", "due" - 1 AS "due", "attempt", "reason", "n", "next", "payload";

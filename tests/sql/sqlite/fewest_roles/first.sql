@@ -1,0 +1,7 @@
+-- now in microseconds, limit
+SELECT c."id"
+FROM "jobs" AS c
+WHERE c."id" IS NOT NULL
+  AND (c."locked_until" IS NULL OR c."locked_until" <= ?)
+ORDER BY c."id"
+LIMIT ?;

@@ -1,0 +1,9 @@
+-- now in microseconds, now in microseconds, limit
+SELECT c."id"
+FROM "jobs" AS c
+WHERE c."id" IS NOT NULL
+  AND coalesce(c."retry_after", 0) <= ?
+  AND (c."locked_until" IS NULL OR c."locked_until" <= ?)
+  AND coalesce(c."retry_after", 0) > 0
+ORDER BY coalesce(c."retry_after", 0), c."id"
+LIMIT ?;
