@@ -6,6 +6,7 @@
 //! | `lease lost` | warn | `table`, `row` |
 //! | `row dead-lettered` | warn | `table`, `row`, `attempt`, `reason` |
 //! | `settlement refused` | error | `table`, `row`, `statement`, `error` |
+//! | `claim refused` | error | `table`, `row`, `error`, `help` |
 //! | `statement failed` | warn | `table`, `statement`, `error` |
 //! | `row unreadable` | error | `table`, `error` |
 //! | `message undecodable` | warn | `table`, `row`, `error` |
@@ -52,6 +53,18 @@ pub(crate) fn settlement_refused(
     error: &sqlx::Error,
 ) {
     error!(table, ?row, statement, %error, "settlement refused");
+}
+
+pub(crate) fn claim_refused(table: &str, row: &impl Debug, error: &sqlx::Error) {
+    error!(
+        table,
+        ?row,
+        %error,
+        help = "the database refuses the update that would claim this row: change the row, or the \
+                check or trigger that refuses it; the other rows go on, and this one is tried \
+                again in a minute",
+        "claim refused"
+    );
 }
 
 pub(crate) fn statement_failed(table: &str, statement: &str, error: &sqlx::Error) {

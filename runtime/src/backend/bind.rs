@@ -80,6 +80,13 @@ impl<Id> RowsOf<Id> {
         }
     }
 
+    /// Rows of which only the ids are known.
+    pub(crate) fn of_ids(ids: Vec<Id>) -> Self {
+        let mut rows = Self::new(TimeForm::Micros);
+        rows.ids = ids;
+        rows
+    }
+
     pub(crate) fn push(&mut self, id: Id, token: i64, attempt: i64) {
         self.ids.push(id);
         self.tokens.push(token);

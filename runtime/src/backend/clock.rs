@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::dialect::Clock;
 
@@ -27,6 +27,12 @@ impl HostClock {
     pub(crate) fn now(&self) -> i64 {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         micros(now).saturating_add(self.shift())
+    }
+
+    /// A moment of this host's monotonic clock, moved as far as the others are.
+    pub(crate) fn at(&self, moment: Instant) -> Instant {
+        let shift = Duration::from_micros(u64::try_from(self.shift()).unwrap_or_default());
+        moment.checked_add(shift).unwrap_or(moment)
     }
 
     pub(crate) const fn of_statements(&self) -> Clock {

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::avoided::Avoided;
 use super::buffer::{Buffer, Claim};
 use super::course::{Course, Place};
 use super::pace::{Backoff, jittered};
 use super::subscription::Resolved;
 use super::{Claimed, Ledger, Subscription};
-use crate::backend::{Backend, Failure, IdOn, Urgency, Values, bind};
+use crate::backend::{
+    Backend, Failure, Fault, IdOn, Query, RowsOf, Urgency, Values, bind, bind_many,
+};
 use crate::descriptor::{Column, Form, Role};
-use crate::dialect::{ClaimFrom, Event, Statement};
+use crate::dialect::{ClaimFrom, Event};
 use crate::handler::TableOn;
 use crate::settle::{Settlement, give_back};
 use crate::telemetry;
@@ -19,10 +22,27 @@ use crate::telemetry;
 const MAX_UNSETTLED: usize = 2000;
 
 /// What a claim brought.
-struct Brought<Id> {
-    rows: usize,
-    learned: Claim,
+pub(super) struct Brought<Id> {
+    pub(super) rows: usize,
     last: Option<Place<Id>>,
+}
+
+/// What a round of the claim loop came to.
+pub(super) enum Round {
+    /// There may be more.
+    More,
+    /// There is nothing more to claim now.
+    Idle,
+    /// A row is left out, and another one had to make room for it.
+    Crowded,
+}
+
+/// What the claim loop learns from claim to claim.
+pub(super) struct Claimer<'a, DB: Backend, T: TableOn<DB>> {
+    pub(super) subscription: &'a Subscription<DB, T>,
+    /// Rows whose claims were refused.
+    pub(super) avoided: Avoided<T::Id>,
+    buffer: Buffer,
 }
 
 /// Claims until the subscription drains. Rows of a claim that was on its way then are in the
@@ -30,24 +50,21 @@ struct Brought<Id> {
 pub(crate) async fn claim_rows<DB: Backend, T: TableOn<DB>>(
     subscription: Arc<Subscription<DB, T>>,
 ) {
-    let Subscription { signals, statements, .. } = &*subscription;
     let single = subscription.settings.cap.as_ref().is_some_and(|cap| cap.max_attempts == 1);
     let Resolved { workers, lease, poll_interval, .. } = subscription.settings;
-    let mut buffer = Buffer::new(workers, lease, !single);
-    let mut course = Course::new(statements, Instant::now());
+    let mut claimer = Claimer {
+        subscription: &*subscription,
+        avoided: Avoided::default(),
+        buffer: Buffer::new(workers, lease, !single),
+    };
+    let mut course = Course::new(&subscription.statements, Instant::now());
     let mut backoff = Backoff::default();
-    while let Some(room) = room(&subscription, &buffer).await {
-        let now = Instant::now();
-        let woken = signals.wake.take() | subscription.due.lock().take_due(now);
-        let from = course.next(now, woken);
-        // Due retries get a tenth of what there is room for.
-        let limit = if from == ClaimFrom::Retries { room.div_ceil(10) } else { room };
-        match claim(&subscription, statements.claim(from), limit, course.watermark()).await {
-            Ok(brought) => {
+    while let Some(room) = room(&subscription, &claimer.buffer).await {
+        match claimer.round(&mut course, room).await {
+            Ok(Round::Crowded) => pause(&subscription, backoff.pause()).await,
+            Ok(round) => {
                 backoff.reset();
-                buffer.learn(brought.learned, subscription.ledger.lock().handler_time());
-                signals.buffer_is_low_at(buffer.size() / 2);
-                if course.learn(from, brought.rows == limit, brought.last) {
+                if matches!(round, Round::Idle) {
                     idle(&subscription, jittered(poll_interval)).await;
                 }
             }
@@ -90,17 +107,75 @@ async fn room<DB: Backend, T: TableOn<DB>>(
     }
 }
 
+impl<DB: Backend, T: TableOn<DB>> Claimer<'_, DB, T> {
+    /// Claims what there is room for, from where it is to start now.
+    async fn round(&mut self, course: &mut Course<T::Id>, room: usize) -> Result<Round, Failure> {
+        let Subscription { signals, due, clock, .. } = self.subscription;
+        let now = Instant::now();
+        if let Some(id) = self.avoided.over(clock.at(now)) {
+            return self.try_again(id).await;
+        }
+        let woken = signals.wake.take() | due.lock().take_due(now);
+        let from = course.next(now, woken);
+        // Due retries get a tenth of what there is room for.
+        let limit = if from == ClaimFrom::Retries { room.div_ceil(10) } else { room };
+        match self.claim(from, course.watermark(), limit).await {
+            Ok(brought) => match course.learn(from, brought.rows == limit, brought.last) {
+                true => Ok(Round::Idle),
+                false => Ok(Round::More),
+            },
+            Err(failure) if failure.fault == Fault::Data => {
+                self.step_past(from, course.watermark(), limit, failure).await
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Claims rows, and leaves out those whose claims were refused.
+    pub(super) async fn claim(
+        &mut self,
+        from: ClaimFrom,
+        after: Option<&Place<T::Id>>,
+        limit: usize,
+    ) -> Result<Brought<T::Id>, Failure> {
+        let statements = &self.subscription.statements;
+        let values = self.values(after, limit);
+        let query = if self.avoided.is_empty() {
+            bind::<DB, T::Id>(statements.claim(from), &values)?
+        } else {
+            let left_out = RowsOf::of_ids(self.avoided.ids());
+            let claim = statements.claims_except.at(from);
+            bind_many(claim, &values, self.avoided.len(), &left_out)?
+        };
+        self.take(query).await
+    }
+
+    /// The values of a statement that starts somewhere.
+    pub(super) fn values<'v>(
+        &'v self,
+        after: Option<&'v Place<T::Id>>,
+        limit: usize,
+    ) -> Values<'v, T::Id> {
+        let after = after.map(|place| (place.retry_after, &place.id));
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Values { limit, after, ..self.subscription.values() }
+    }
+
+    /// Sends a claim, takes its rows into the ledger, and learns from it.
+    pub(super) async fn take(&mut self, query: Query<DB>) -> Result<Brought<T::Id>, Failure> {
+        let (brought, learned) = claim(self.subscription, query).await?;
+        let handler_time = self.subscription.ledger.lock().handler_time();
+        self.buffer.learn(learned, handler_time);
+        self.subscription.signals.buffer_is_low_at(self.buffer.size() / 2);
+        Ok(brought)
+    }
+}
+
 /// Sends one claim, and takes its rows into the ledger.
 async fn claim<DB: Backend, T: TableOn<DB>>(
     subscription: &Subscription<DB, T>,
-    statement: &Statement,
-    limit: usize,
-    after: Option<&Place<T::Id>>,
-) -> Result<Brought<T::Id>, Failure> {
-    let after = after.map(|place| (place.retry_after, &place.id));
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let values = Values { limit, after, ..subscription.values() };
-    let query = bind::<DB, T::Id>(statement, &values)?;
+    query: Query<DB>,
+) -> Result<(Brought<T::Id>, Claim), Failure> {
     // From before the statement is sent: the lease never ends later than this host believes.
     let ends = Instant::now() + subscription.settings.lease;
     let rows = subscription.connections.rows(Urgency::Claim, query).await?;
@@ -137,7 +212,7 @@ async fn claim<DB: Backend, T: TableOn<DB>>(
         ledger.buffered().min(subscription.settings.workers)
     };
     (0..started).for_each(|_| subscription.signals.work.notify_one());
-    Ok(Brought { rows: count, learned: Claim { rows: count, bytes, only_first_deliveries }, last })
+    Ok((Brought { rows: count, last }, Claim { rows: count, bytes, only_first_deliveries }))
 }
 
 /// Takes a row into the ledger: for a worker, or for the dead letters if it killed its process as

@@ -2,12 +2,14 @@
 //!
 //! It asks statements of a subscription by what they do, and never which database wrote them.
 
+mod avoided;
 mod buffer;
 mod claimer;
 mod course;
 mod keeper;
 mod ledger;
 mod pace;
+mod refused;
 mod subscription;
 mod wake;
 

@@ -13,6 +13,7 @@ fn main() -> ExitCode {
             stands::trials(on),
             on_postgres::promises::trials(on),
             on_postgres::idling::trials(on),
+            on_postgres::refusing::trials(on),
             on_sqlite::promises::trials(on),
             on_sqlite::oddities::trials(on),
         ];

@@ -1,6 +1,7 @@
 //! The promises on PostgreSQL.
 
 pub(crate) mod idling;
+pub(crate) mod refusing;
 
 pub(crate) type Database = sqlx::Postgres;
 

@@ -15,6 +15,7 @@ mod handlers;
 mod leases;
 mod outcomes;
 mod publishing;
+mod refused_claims;
 mod services;
 mod waking;
 
@@ -30,6 +31,7 @@ pub(crate) fn trials(
         leases::trials(stands),
         outcomes::trials(stands),
         publishing::trials(stands),
+        refused_claims::trials(stands),
         services::trials(stands),
         waking::trials(stands),
     ];
