@@ -20,6 +20,7 @@ conformance![
     a_refused_row_costs_few_statements_and_then_one_a_minute,
     more_refused_rows_than_can_be_left_out_make_no_hot_loop,
     a_statement_that_is_refused_blames_no_row,
+    a_claim_that_is_refused_for_its_size_blames_no_row,
     a_row_that_breaks_a_check_is_stepped_past,
     processes_side_by_side_blame_no_other_row,
 ];
@@ -110,6 +111,22 @@ async fn a_statement_that_is_refused_blames_no_row(db: TestDb<Database>) {
     assert!(refusals(&db).await < 20, "two statements, then a pause that grows");
 }
 
+async fn a_claim_that_is_refused_for_its_size_blames_no_row(db: TestDb<Database>) {
+    let first = publish(&db, 100).await;
+    db.execute(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN IF (SELECT count(*) FROM taken) > 2 THEN RAISE EXCEPTION 'too many'; END IF; \
+         RETURN NULL; END $$; \
+         CREATE TRIGGER refuse AFTER UPDATE ON jobs REFERENCING NEW TABLE AS taken \
+         FOR EACH STATEMENT EXECUTE FUNCTION refuse()",
+    )
+    .await;
+    let running = service(&db, HostClock::default()).start().await.unwrap();
+    eventually("all rows are done", async || left(&db).await == 0).await;
+    running.shutdown().await.unwrap();
+    assert!(blamed(first).is_empty());
+}
+
 async fn a_row_that_breaks_a_check_is_stepped_past(db: TestDb<Database>) {
     let first = publish(&db, 30).await;
     let bad = first + 14;
@@ -131,6 +148,12 @@ async fn processes_side_by_side_blame_no_other_row(db: TestDb<Database>) {
     let first = publish(&db, 1000).await;
     let bad = [first, first + 3, first + 500];
     refuse(&db, "jobs", &format!("OLD.id IN ({}, {}, {})", bad[0], bad[1], bad[2])).await;
+    // Long enough for the others to see it locked.
+    db.execute(
+        "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN PERFORM pg_sleep(0.02); RAISE EXCEPTION 'not this one'; END $$",
+    )
+    .await;
     let mut running = Vec::new();
     for _ in 0..4 {
         running.push(service(&db, HostClock::default()).start().await.unwrap());
