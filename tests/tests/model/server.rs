@@ -146,11 +146,7 @@ where
 
     /// Whether the database has a claim of this kind for the table.
     pub(crate) fn has(&self, from: ClaimFrom) -> bool {
-        self.claim_text(from).is_some()
-    }
-
-    fn claim_text(&self, from: ClaimFrom) -> Option<&Statement> {
-        self.statements.claims.get(from)
+        self.statements.claims.get(from).is_some()
     }
 
     async fn run(&mut self, sql: &str, arguments: DB::Arguments) -> Result<Vec<DB::Row>, Broken> {
@@ -187,21 +183,34 @@ where
     }
 
     pub(crate) async fn claim(&mut self, claim: &Claim, at: i64) -> Result<Vec<Taken>, Broken> {
-        let statement =
-            self.claim_text(claim.from).ok_or_else(|| Broken::by("no such claim"))?.clone();
         let after = claim.after.map(|(due, n)| (due, S::id(n)));
-        let values = Values {
-            limit: i64::try_from(claim.limit).unwrap_or(i64::MAX),
-            after: after.as_ref().map(|(due, id)| (*due, id)),
-            ..values(at, claim.lease)
+        let values = of_claim::<S>(claim, after.as_ref(), at);
+        let ids = claim.one.iter().chain(&claim.except).map(|n| S::id(*n)).collect();
+        let named = RowsOf { ids, ..none(S::COLUMNS.form) };
+        let statements = self.statements.clone();
+        let (statement, bound) = match (claim.one, claim.except.len()) {
+            (Some(_), _) => (&statements.claim_one, 1),
+            (None, 0) => (statements.claim(claim.from), 0),
+            (None, rows) => statements.claims_except.at(claim.from).for_rows(rows),
         };
-        let rows = self.send(&statement, &values, 0, &none(S::COLUMNS.form)).await?;
+        let rows = self.send(statement, &values, bound, &named).await?;
         let taken: sqlx::Result<Vec<_>> = rows.iter().map(read_claimed::<DB, S>).collect();
         let mut taken = taken.map_err(Broken::by)?;
         if !DB::Dialect::ORDERED_CLAIMS {
             taken.sort_by_key(|taken| (taken.due, taken.n));
         }
         Ok(taken)
+    }
+
+    /// Reads what the claim would take if it left nothing out.
+    pub(crate) async fn first(&mut self, claim: &Claim, at: i64) -> Result<Vec<i64>, Broken> {
+        let after = claim.after.map(|(due, n)| (due, S::id(n)));
+        let values = of_claim::<S>(claim, after.as_ref(), at);
+        let statement = self.statements.firsts.at(claim.from).clone();
+        let rows = self.send(&statement, &values, 0, &none(S::COLUMNS.form)).await?;
+        let ids: sqlx::Result<Vec<_>> =
+            rows.iter().map(|row| Ok(S::n(&S::Id::read(row, 0)?))).collect();
+        ids.map_err(Broken::by)
     }
 
     pub(crate) async fn settle(
@@ -353,6 +362,16 @@ where
 fn values<'a, Id>(at: i64, lease: i64) -> Values<'a, Id> {
     let (group, dead_letter) = (WORK, DEAD);
     Values { group, dead_letter, lease, now: at, shift: at - BEGINNING, ..Values::default() }
+}
+
+fn of_claim<'a, S: Shape>(
+    claim: &Claim,
+    after: Option<&'a (Option<i64>, S::Id)>,
+    at: i64,
+) -> Values<'a, S::Id> {
+    let limit = i64::try_from(claim.limit).unwrap_or(i64::MAX);
+    let after = after.map(|(due, id)| (*due, id));
+    Values { limit, after, ..values(at, claim.lease) }
 }
 
 fn none<Id>(form: TimeForm) -> RowsOf<Id> {

@@ -18,7 +18,7 @@ pub(crate) enum Step {
     /// Rows are inserted; `delay` puts them off.
     Insert { rows: usize, delay: Option<i64> },
     /// A process sends a claim.
-    Claim { process: usize, from: ClaimFrom, limit: usize },
+    Claim { process: usize, from: ClaimFrom, limit: usize, which: Which },
     /// A worker of a process takes a row out of the buffer.
     Start { process: usize },
     /// A handler ends.
@@ -53,6 +53,17 @@ pub(crate) enum Step {
     Unlock,
 }
 
+/// Which of the rows that are due and free a claim takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Which {
+    /// The first ones.
+    All,
+    /// The first ones but for a third of all rows.
+    Except { pick: usize },
+    /// A single one.
+    One { pick: usize },
+}
+
 /// Draws `count` steps or a few more.
 pub(crate) fn draw(rng: &mut fastrand::Rng, count: usize) -> Vec<Step> {
     let mut steps = vec![Step::Insert { rows: 4, delay: None }];
@@ -83,7 +94,12 @@ fn one(rng: &mut fastrand::Rng) -> Step {
         8..22 => {
             let from = among(rng, &[ClaimFrom::Start, ClaimFrom::Watermark, ClaimFrom::Retries]);
             let from = if rng.bool() { ClaimFrom::Start } else { from };
-            Step::Claim { process, from, limit: rng.usize(1..5) }
+            let which = match rng.u8(..8) {
+                0 => Which::One { pick },
+                1 | 2 => Which::Except { pick },
+                _ => Which::All,
+            };
+            Step::Claim { process, from, limit: rng.usize(1..5), which }
         }
         22..36 => Step::Start { process },
         36..46 => {

@@ -51,6 +51,10 @@ pub(crate) struct Claim {
     pub(crate) from: ClaimFrom,
     pub(crate) limit: usize,
     pub(crate) after: Option<(Option<i64>, i64)>,
+    /// These rows are left out.
+    pub(crate) except: Vec<i64>,
+    /// No other row is taken.
+    pub(crate) one: Option<i64>,
     pub(crate) lease: i64,
 }
 
@@ -191,11 +195,10 @@ impl Model {
             ClaimFrom::Watermark => after.is_none_or(|after| Self::key(row, n) > after),
             ClaimFrom::Retries => row.stored.retry_after.is_some(),
         };
-        let mut rows: Vec<_> = self
-            .rows
-            .iter()
-            .filter(|(n, row)| !row.locked && self.is_free(row, times.start) && from(**n, row))
-            .collect();
+        let asked = |n: &i64| !claim.except.contains(n) && claim.one.is_none_or(|one| one == *n);
+        let free = |n: &i64, row: &Row| !row.locked && self.is_free(row, times.start) && asked(n);
+        let mut rows: Vec<_> =
+            self.rows.iter().filter(|(n, row)| free(n, row) && from(**n, row)).collect();
         rows.sort_by_key(|(n, row)| Self::key(row, **n));
         let taken = rows.into_iter().take(claim.limit).map(|(n, row)| Taken {
             n: *n,
@@ -204,6 +207,16 @@ impl Model {
             due: row.stored.retry_after,
         });
         taken.collect()
+    }
+
+    /// What a claim would take was read before it, and was `got`, whichever rows it leaves out.
+    pub(crate) fn first(&self, claim: &Claim, times: Times, got: &[i64]) -> Result<(), String> {
+        let all = Claim { except: Vec::new(), one: None, ..claim.clone() };
+        let expected: Vec<_> = self.claimable(&all, times).iter().map(|taken| taken.n).collect();
+        match got == expected {
+            true => Ok(()),
+            false => Err(format!("a claim would take {expected:?}, and {got:?} was read")),
+        }
     }
 
     /// A claim returned `got`; its rows belong to deliveries from `first` on.

@@ -5,7 +5,7 @@ use queue_table::__private::lease::{ClaimFrom, Event, IdOn};
 use super::super::process::{Process, micros};
 use super::super::server::Staged;
 use super::super::shape::Shape;
-use super::super::step::{LAST, LEASE, Step};
+use super::super::step::{LAST, LEASE, Step, Which};
 use super::{State, World, Wrong};
 
 /// Enough rounds for every process to settle all that it has.
@@ -71,7 +71,13 @@ where
         self.now = latest;
         self.processes[0] = Process::new(LEASE);
         let before = self.model.open();
-        self.step(Step::Claim { process: 0, from: ClaimFrom::Start, limit: 1000 }).await?;
+        self.step(Step::Claim {
+            process: 0,
+            from: ClaimFrom::Start,
+            limit: 1000,
+            which: Which::All,
+        })
+        .await?;
         self.step(Step::Go { pick: LAST }).await?;
         while self.processes[0].ledger.buffered() > 0 {
             self.step(Step::Start { process: 0 }).await?;

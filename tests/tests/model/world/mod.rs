@@ -13,7 +13,7 @@ use super::mutant::Mutant;
 use super::process::{Process, micros};
 use super::server::{BEGINNING, Broken, Server, Setup, Staged};
 use super::shape::Shape;
-use super::step::{LAST, LEASE, PROCESSES, Step};
+use super::step::{LAST, LEASE, PROCESSES, Step, Which};
 use super::table::{Asked, Claim, Delivery, Model, Taken, Times};
 
 /// The most rows that are in the queue at once.
@@ -177,7 +177,9 @@ where
                     ));
                 }
             }
-            Step::Claim { process, from, limit } => self.send_claim(process, from, limit),
+            Step::Claim { process, from, limit, which } => {
+                self.send_claim(process, from, limit, which);
+            }
             Step::Start { process } => {
                 if let Some(n) = self.processes[process].start(self.host) {
                     self.note(&format!("p{process} starts row {n}"));
@@ -351,7 +353,7 @@ where
         self.flights.push(Flight { process, what, asked, lease, sent, since, state: State::Sent });
     }
 
-    fn send_claim(&mut self, process: usize, from: ClaimFrom, limit: usize) {
+    fn send_claim(&mut self, process: usize, from: ClaimFrom, limit: usize, which: Which) {
         if self.is_busy(process, |what| matches!(what, What::Claim(_))) || !self.server.has(from) {
             return;
         }
@@ -360,8 +362,19 @@ where
             return;
         }
         let lease = self.processes[process].lease;
-        self.send(process, What::Claim(Claim { from, limit, after, lease }), Vec::new());
-        self.note(&format!("p{process} sends a claim of {limit}, {from:?} {after:?}"));
+        let open = self.model.open();
+        let (mut except, mut one) = (Vec::new(), None);
+        match which {
+            Which::Except { pick } => except.extend(open.into_iter().skip(pick % 3).step_by(3)),
+            Which::One { pick } if !open.is_empty() => one = Some(open[pick % open.len()]),
+            Which::All | Which::One { .. } => {}
+        }
+        let (from, after) = if one.is_some() { (ClaimFrom::Start, None) } else { (from, after) };
+        self.note(&format!(
+            "p{process} sends a claim of {limit}, {from:?} {after:?} but {except:?}, only {one:?}"
+        ));
+        let claim = Claim { from, limit, after, except, one, lease };
+        self.send(process, What::Claim(claim), Vec::new());
     }
 
     fn send_renewal(&mut self, process: usize) -> Result<(), Wrong> {
@@ -480,6 +493,8 @@ where
         let Flight { what, asked, lease, .. } = &self.flights[at];
         let answer = match what {
             What::Claim(claim) => {
+                let first = self.server.first(claim, times.start).await?;
+                self.model.first(claim, times, &first)?;
                 let got = self.server.claim(claim, times.start).await?;
                 let first = self.next;
                 let deliveries = self.model.claim(claim, times, first, &got)?;
