@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use queue_table::__private::lease::{LeaseStatements, Many};
+use queue_table::__private::lease::{ClaimFrom, Dialect, LeaseStatements, MAX_LEFT_OUT, Many};
 use queue_table_tests::conformance::{Postgres, Sqlite};
 use queue_table_tests::database::Db;
 use queue_table_tests::shapes::{Shape, rendered, shapes};
@@ -82,7 +82,8 @@ fn a_padded_statement_differs_only_in_the_number_of_its_rows() {
     for shape in shapes() {
         let dialect = <Sqlite as queue_table::Backend>::dialect(shape.clock);
         let statements = LeaseStatements::new(&dialect, &shape.names()).unwrap();
-        for many in [&statements.ack, &statements.renew, &statements.look] {
+        let except = statements.claims_except.at(ClaimFrom::Start);
+        for many in [except, &statements.ack, &statements.renew, &statements.look] {
             let Many::Padded(texts) = many else { panic!("SQLite has no arrays") };
             let (one, _) = many.for_rows(1);
             let (head, rest) = one.text().split_once("VALUES ").unwrap();
@@ -92,6 +93,23 @@ fn a_padded_statement_differs_only_in_the_number_of_its_rows() {
                 assert_eq!(**padded.text(), format!("{head}VALUES {rows}{tail}"));
             }
         }
+    }
+}
+
+#[test]
+fn a_claim_leaves_out_as_many_rows_as_there_may_be() {
+    fn all<DB: Db>(shape: &Shape) {
+        let dialect = DB::dialect(shape.clock);
+        let excepts = ClaimFrom::ALL.into_iter();
+        for except in excepts.filter_map(|from| dialect.claim_except(&shape.names(), from)) {
+            for rows in 1..=MAX_LEFT_OUT {
+                assert!(except.for_rows(rows).1 >= rows);
+            }
+        }
+    }
+    for shape in shapes() {
+        all::<Postgres>(&shape);
+        all::<Sqlite>(&shape);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use queue_table::__private::lease::{Param, RowValue};
+use queue_table::__private::lease::{MAX_LEFT_OUT, Param, RowValue};
 use queue_table::Backend;
 use serde_json::Value;
 use sqlx::postgres::{PgConnection, PgRow};
@@ -21,6 +21,9 @@ const GAP: u64 = 1500;
 /// With few dead rows it would leave the indexes alone, and then a large table is another than a
 /// small one.
 const VACUUM: &str = "VACUUM (ANALYZE, INDEX_CLEANUP ON) jobs";
+
+/// What is measured in every state.
+const MEASURED: [&str; 4] = ["claim", "claim_watermark", "ack", "renew"];
 
 /// A session that is set up as the queue sets up its own.
 #[derive(Debug)]
@@ -66,7 +69,8 @@ impl Session {
 struct Bound {
     limit: usize,
     after: u64,
-    claimed: Vec<(i64, DateTime<Utc>, i64)>,
+    /// What a settlement or a renewal is about, or what a claim leaves out.
+    rows: Vec<(i64, DateTime<Utc>, i64)>,
 }
 
 impl Bound {
@@ -83,13 +87,13 @@ impl Bound {
             Param::Lease => LEASE.to_string(),
             Param::AfterTime(_) => "NULL".to_owned(),
             Param::AfterId => self.after.to_string(),
-            Param::Array(RowValue::Id) => array(self.claimed.iter().map(|row| row.0)),
+            Param::Array(RowValue::Id) => array(self.rows.iter().map(|row| row.0)),
             Param::Array(RowValue::Token) => {
-                array(self.claimed.iter().map(|row| {
+                array(self.rows.iter().map(|row| {
                     format!("\"{}\"", row.1.to_rfc3339_opts(SecondsFormat::Micros, true))
                 }))
             }
-            Param::Array(RowValue::Attempt) => array(self.claimed.iter().map(|row| row.2)),
+            Param::Array(RowValue::Attempt) => array(self.rows.iter().map(|row| row.2)),
             param => unreachable!("{param:?} is not measured"),
         }
     }
@@ -181,7 +185,7 @@ pub async fn measure_kept(url: &str, rows: u64) -> (Vec<Cost>, Vec<Cost>) {
     let mut admin = PgConnection::connect(url).await.unwrap();
     fill(&mut admin, State::Pending, &[]).await;
     let mut session = Session::open(url).await;
-    let measured = Measured::prepare(&mut session, State::Pending).await;
+    let measured = Measured::prepare(&mut session, State::Pending, &MEASURED).await;
     for statement in &measured.statements {
         let bound = Bound { limit: MANY, ..Bound::default() };
         // From the sixth on a server thinks of keeping one plan for all values.
@@ -197,9 +201,27 @@ pub async fn measure_kept(url: &str, rows: u64) -> (Vec<Cost>, Vec<Cost>) {
     (kept, made)
 }
 
+/// Measures a claim on so many rows, and one that leaves out as many as there may be, all at the head.
+pub async fn measure_left_out(url: &str, rows: u64) -> [Cost; 2] {
+    let mut admin = PgConnection::connect(url).await.unwrap();
+    fill(&mut admin, State::Pending, &[load(1, rows, "", "")]).await;
+    let mut session = Session::open(url).await;
+    let names = ["claim", "claim_except"];
+    let measured = Measured::prepare(&mut session, State::Pending, &names).await;
+    let left_out = (1..).take(MAX_LEFT_OUT).map(|id| (id, DateTime::UNIX_EPOCH, 0)).collect();
+    let bound = Bound { limit: MANY, rows: left_out, ..Bound::default() };
+    let mut costs = Vec::new();
+    for name in names {
+        let statement = measured.named(name);
+        costs.push(session.cost(name, statement, MANY, async |_| bound.clone()).await);
+    }
+    execute(&mut admin, "DROP TABLE jobs").await;
+    costs.try_into().unwrap()
+}
+
 async fn measure_filled(url: &str, state: State, rows: u64) -> Vec<Cost> {
     let mut session = Session::open(url).await;
-    let measured = Measured::prepare(&mut session, state).await;
+    let measured = Measured::prepare(&mut session, state, &MEASURED).await;
     let costs = measured.costs(&mut session, state, rows).await;
     session.connection.close().await.unwrap();
     costs
@@ -211,9 +233,8 @@ struct Measured {
 }
 
 impl Measured {
-    async fn prepare(session: &mut Session, state: State) -> Self {
+    async fn prepare(session: &mut Session, state: State, names: &[&str]) -> Self {
         let mut statements = rendered::<Postgres>(&state.shape());
-        let names = ["claim", "claim_watermark", "ack", "renew"];
         statements.retain(|statement| names.contains(&statement.name.as_str()));
         for statement in &statements {
             session.prepare(statement).await;
@@ -247,8 +268,8 @@ impl Measured {
         for name in ["ack", "renew"] {
             let cost = session.cost(name, self.named(name), MANY, async |session| {
                 let bound = Bound { limit: MANY, after: place.next(), ..Bound::default() };
-                let claimed = session.claim(past, &bound).await;
-                Bound { claimed, ..bound }
+                let rows = session.claim(past, &bound).await;
+                Bound { rows, ..bound }
             });
             costs.push(cost.await);
         }

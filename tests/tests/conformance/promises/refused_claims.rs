@@ -21,6 +21,7 @@ conformance![
     Database:
     a_row_whose_claim_is_refused_costs_the_others_nothing,
     rows_whose_claims_are_refused_cost_the_others_nothing,
+    as_many_rows_as_are_left_out_cost_the_others_nothing,
     a_worker_alone_steps_past_rows_whose_claims_are_refused,
     a_row_is_tried_again_a_minute_after_its_claim_was_refused,
     a_text_names_the_row_whose_claim_is_refused,
@@ -28,13 +29,13 @@ conformance![
     a_retry_whose_claim_is_refused_does_not_hold_up_those_behind_it,
 ];
 
-/// Puts 30 rows into group `work` and returns their first id.
-async fn publish(db: &TestDb<Database>) -> i64 {
+/// Makes the tables, with so many rows in group `work` of `jobs`; returns the first id.
+async fn publish(db: &TestDb<Database>, rows: i64) -> i64 {
     create_tables(db).await;
-    let ids = ids();
-    let tasks: Vec<_> = (ids..ids + 30).map(|n| Task { n }).collect();
-    Job::messages(&tasks).group("work").ids(ids..ids + 30).insert(db.pool()).await.unwrap();
-    ids
+    let first = ids();
+    let tasks: Vec<_> = (first..first + rows).map(|n| Task { n }).collect();
+    Job::messages(&tasks).group("work").ids(first..first + rows).insert(db.pool()).await.unwrap();
+    first
 }
 
 async fn left(db: &TestDb<Database>) -> i64 {
@@ -53,9 +54,9 @@ async fn logged_once(bad: &[i64], all: std::ops::Range<i64>) {
     assert_eq!(rows, bad);
 }
 
-/// Some of 30 rows are refused; all others are acked, and those stay as they are.
-async fn steps_past(db: &TestDb<Database>, workers: usize, bad: &[i64]) {
-    let first = publish(db).await;
+/// Some of so many rows are refused; all others are acked, and those stay as they are.
+async fn steps_past(db: &TestDb<Database>, rows: i64, workers: usize, bad: &[i64]) {
+    let first = publish(db, rows).await;
     let bad: Vec<_> = bad.iter().map(|nth| first + nth - 1).collect();
     for id in &bad {
         db.execute(format!("UPDATE jobs SET note = 'bad' WHERE id = {id}")).await;
@@ -70,32 +71,38 @@ async fn steps_past(db: &TestDb<Database>, workers: usize, bad: &[i64]) {
     let running = service.start().await.unwrap();
     let many = i64::try_from(bad.len()).unwrap();
     eventually("the others are done", async || left(db).await == many).await;
-    logged_once(&bad, first..first + 30).await;
+    logged_once(&bad, first..first + rows).await;
     running.shutdown().await.unwrap();
     let untouched = "SELECT id FROM jobs WHERE kind = 'work' AND attempt = 1 \
          AND locked_until IS NULL AND retry_after IS NULL AND last_error IS NULL ORDER BY id";
-    let rows: Vec<(i64,)> = db.rows(untouched).await;
-    assert_eq!(rows.into_iter().map(|row| row.0).collect::<Vec<_>>(), bad);
+    let untouched: Vec<(i64,)> = db.rows(untouched).await;
+    assert_eq!(untouched.into_iter().map(|row| row.0).collect::<Vec<_>>(), bad);
     let mut seen = script.seen();
     seen.sort_unstable();
-    let good = (first..first + 30).filter(|id| !bad.contains(id));
+    let good = (first..first + rows).filter(|id| !bad.contains(id));
     assert_eq!(seen, good.map(|id| (id, 1)).collect::<Vec<_>>());
 }
 
 async fn a_row_whose_claim_is_refused_costs_the_others_nothing(db: TestDb<Database>) {
-    steps_past(&db, 8, &[15]).await;
+    steps_past(&db, 30, 8, &[15]).await;
 }
 
 async fn rows_whose_claims_are_refused_cost_the_others_nothing(db: TestDb<Database>) {
-    steps_past(&db, 30, &[1, 15, 30]).await;
+    steps_past(&db, 30, 30, &[1, 15, 30]).await;
+}
+
+async fn as_many_rows_as_are_left_out_cost_the_others_nothing(db: TestDb<Database>) {
+    // The first ones, and every third behind them.
+    let bad: Vec<_> = (1..=20).chain((21..=150).step_by(3)).collect();
+    steps_past(&db, 150, 8, &bad).await;
 }
 
 async fn a_worker_alone_steps_past_rows_whose_claims_are_refused(db: TestDb<Database>) {
-    steps_past(&db, 1, &[1, 2, 30]).await;
+    steps_past(&db, 30, 1, &[1, 2, 30]).await;
 }
 
 async fn a_row_is_tried_again_a_minute_after_its_claim_was_refused(db: TestDb<Database>) {
-    let first = publish(&db).await;
+    let first = publish(&db, 30).await;
     let bad = first + 14;
     refuse(&db, "jobs", &format!("OLD.id = {bad}")).await;
     let shift = Arc::new(AtomicI64::new(0));
@@ -170,11 +177,8 @@ async fn a_row_that_is_marked_when_it_is_done_is_stepped_past_too(db: TestDb<Dat
 }
 
 async fn a_retry_whose_claim_is_refused_does_not_hold_up_those_behind_it(db: TestDb<Database>) {
-    create_tables(&db).await;
-    let first = ids();
+    let first = publish(&db, 2000).await;
     let last = first + 1999;
-    let tasks: Vec<_> = (first..=last).map(|n| Task { n }).collect();
-    Job::messages(&tasks).group("work").ids(first..=last).insert(db.pool()).await.unwrap();
     let (before, past) = (<Database as Db>::now_plus(-60), <Database as Db>::now_plus(-50));
     db.execute(format!("UPDATE jobs SET retry_after = {before} WHERE id = {first}")).await;
     db.execute(format!("UPDATE jobs SET retry_after = {past}, attempt = 2 WHERE id = {last}"))

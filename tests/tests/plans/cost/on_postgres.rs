@@ -13,6 +13,7 @@ const FACTOR: u64 = 3;
 conformance![
     Postgres: a_million_rows_cost_as_much_as_ten_thousand,
     a_plan_that_was_made_while_the_queue_was_empty_stays_good,
+    a_claim_that_leaves_rows_out_costs_as_much_as_another,
 ];
 
 async fn a_million_rows_cost_as_much_as_ten_thousand(db: TestDb<Postgres>) {
@@ -37,6 +38,11 @@ async fn a_plan_that_was_made_while_the_queue_was_empty_stays_good(db: TestDb<Po
     let wrong: Vec<_> =
         compared.filter_map(|(kept, made)| dearer("with a kept plan", kept, made)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+async fn a_claim_that_leaves_rows_out_costs_as_much_as_another(db: TestDb<Postgres>) {
+    let [claim, except] = postgres::measure_left_out(db.url(), 10 * FEW_ROWS).await;
+    assert_eq!(dearer("with rows left out", &except, &claim), None);
 }
 
 fn dearer(what: &str, cost: &Cost, than: &Cost) -> Option<String> {
