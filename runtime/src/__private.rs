@@ -9,10 +9,10 @@ pub use crate::handler::{
 /// The state machine of lease deliveries and the statements that move it, for the model test.
 pub mod lease {
     pub use crate::backend::{HostClock, IdOn, PayloadValue, RowsOf, Values, arguments};
-    pub use crate::claim::{Batch, Claimed, Key, Ledger, Work};
+    pub use crate::claim::{Batch, Claimed, Key, Ledger, Renewal, Verdict, Work};
     pub use crate::dialect::{
         ClaimFrom, Clock, Dialect, Event, Insert, LeaseStatements, MAX_LEFT_OUT, Many, Names,
         Param, Postgres, RowValue, Sqlite, Starts, Statement,
     };
-    pub use crate::settle::Settlement;
+    pub use crate::settle::{Found, Settlement};
 }

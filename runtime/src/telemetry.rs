@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | span `delivery` | info | `messaging.system`, `messaging.destination.name`, `messaging.message.id`, `messaging.operation.name`, `subscription`, `attempt` |
 //! | `lease lost` | warn | `table`, `row` |
+//! | `statement without effect` | warn | `table`, `row`, `statement`, `help` |
 //! | `row dead-lettered` | warn | `table`, `row`, `attempt`, `reason` |
 //! | `settlement refused` | error | `table`, `row`, `statement`, `error` |
 //! | `claim refused` | error | `table`, `row`, `error`, `help` |
@@ -40,6 +41,18 @@ pub(crate) fn delivery(
 
 pub(crate) fn lease_lost(table: &str, row: &impl Debug) {
     warn!(table, ?row, "lease lost");
+}
+
+pub(crate) fn without_effect(table: &str, row: &impl Debug, statement: &str) {
+    warn!(
+        table,
+        ?row,
+        statement,
+        help = "the row is still owned, and the statement leaves it out again and again: look for a \
+                trigger or a rule on the table that suppresses the statement, or for a session \
+                that keeps the row locked",
+        "statement without effect"
+    );
 }
 
 pub(crate) fn dead_lettered(table: &str, row: &impl Debug, attempt: i64, reason: Option<&str>) {

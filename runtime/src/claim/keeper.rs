@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Backoff, Batch, Key, Subscription};
+use super::{Batch, Renewal, Subscription};
 use crate::backend::{Backend, Failure, Fault, IdOn, Urgency, bind_many};
 use crate::handler::TableOn;
-use crate::settle::{Found, look};
+use crate::settle::look_up;
 use crate::telemetry;
 
 /// Renews every lease once a half lease, until the subscription is over.
@@ -97,7 +97,7 @@ fn conclude<DB: Backend, T: TableOn<DB>>(
     ends: Instant,
 ) -> Batch<T::Id> {
     renewed.sort_unstable();
-    let mut missing = Batch { event: None, keys: Vec::new(), rows: batch.rows.empty() };
+    let mut missing = batch.none();
     let mut ledger = subscription.ledger.lock();
     for (n, &key) in batch.keys.iter().enumerate() {
         match renewed.binary_search_by(|(id, _)| id.cmp(&batch.rows.ids[n])) {
@@ -124,58 +124,31 @@ async fn send<DB: Backend, T: TableOn<DB>>(
     rows.map_err(|error| Failure::new::<DB>("renew", error))
 }
 
-/// Looks up what became of leases that were not renewed, or perhaps were: then until the given time.
+/// Looks up what became of leases that were not renewed, or perhaps were: then until the given
+/// time. `true`: some are still owned, and asked again.
 async fn answer<DB: Backend, T: TableOn<DB>>(
     subscription: &Subscription<DB, T>,
     batch: &Batch<T::Id>,
-    perhaps_renewed: Option<Instant>,
+    perhaps: Option<Instant>,
 ) -> bool {
-    let mut backoff = Backoff::default();
-    let found = loop {
-        match look(subscription, batch, Urgency::Renew).await {
-            Ok(found) => break found,
-            Err(failure) => {
-                subscription.failed(failure);
-                tokio::select! {
-                    () = subscription.signals.over.cancelled() => return false,
-                    () = tokio::time::sleep(backoff.pause()) => {}
-                }
-            }
-        }
-    };
+    // Without an answer nothing is sent about the rows any more: they wait for their leases' ends.
+    let Some(found) = look_up(subscription, batch, Urgency::Renew).await else { return false };
+    let table = T::TABLE.name();
     let mut skipped = false;
     let mut ledger = subscription.ledger.lock();
     for (n, &key) in batch.keys.iter().enumerate() {
-        let token = batch.rows.tokens[n];
-        match found[n] {
-            Found::Owned => {
-                ledger.not_renewed(key);
+        match ledger.lease_found(key, found[n], Instant::now(), perhaps) {
+            Renewal::Moved { .. } => {}
+            Renewal::Skipped => {
                 skipped = true;
-            }
-            // The lease before is still in force, so nobody else can have claimed the row: the
-            // later token is the one that our renewal wrote.
-            // This host's clock must say so too: the database's may have been set back.
-            Found::Other { current: Some(current), in_force: true }
-                if current > token && Instant::now() < ledger.ends(key) =>
-            {
-                match perhaps_renewed {
-                    Some(ends) => ledger.renewed(key, current, ends),
-                    None => lose(subscription, &mut ledger, key),
+                if perhaps.is_none() && ledger.left_out(key) {
+                    telemetry::without_effect(table, &batch.rows.ids[n], "renew");
                 }
             }
-            Found::Other { .. } | Found::Gone { .. } => lose(subscription, &mut ledger, key),
+            Renewal::Lost => telemetry::lease_lost(table, &batch.rows.ids[n]),
         }
     }
+    subscription.signals.removed(ledger.buffered());
     subscription.signals.outcomes.notify_one();
     skipped
-}
-
-fn lose<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
-    ledger: &mut super::Ledger<T::Id, DB::Row>,
-    key: Key,
-) {
-    telemetry::lease_lost(T::TABLE.name(), ledger.id(key));
-    ledger.lose(key);
-    subscription.signals.removed(ledger.buffered());
 }

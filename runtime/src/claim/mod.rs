@@ -15,7 +15,7 @@ mod wake;
 
 pub(crate) use claimer::claim_rows;
 pub(crate) use keeper::keep_leases;
-pub use ledger::{Batch, Claimed, Key, Ledger, Work};
+pub use ledger::{Batch, Claimed, Key, Ledger, Renewal, Verdict, Work};
 pub(crate) use pace::Backoff;
 pub(crate) use subscription::{Resolved, Signals, Subscription};
 pub(crate) use wake::{Wake, wake, wake_all};

@@ -70,6 +70,14 @@ impl Signals {
         }
     }
 
+    /// Waits before a statement is sent again. `true`: everything is over.
+    pub(crate) async fn pause(&self, pause: Duration) -> bool {
+        tokio::select! {
+            () = self.over.cancelled() => true,
+            () = tokio::time::sleep(pause) => false,
+        }
+    }
+
     /// The claimer is about to wait for room.
     pub(crate) fn expect_room(&self) {
         self.claimer_waits.store(true, Ordering::SeqCst);

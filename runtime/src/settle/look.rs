@@ -1,12 +1,13 @@
 //! Looking up rows whose last statement gave no answer, or left them out.
 
-use crate::backend::{Backend, Failure, Urgency, bind_many};
-use crate::claim::{Batch, Subscription};
+use crate::backend::{Backend, Failure, Fault, Urgency, bind_many};
+use crate::claim::{Backoff, Batch, Subscription};
+use crate::descriptor::TimeForm;
 use crate::handler::TableOn;
 
-/// What became of a row.
+/// What the database has of a delivery's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub enum Found {
     /// It is deleted, or processed.
     Gone {
         /// The delivery's lease has not ended, so nobody else can have done it.
@@ -23,8 +24,47 @@ pub(crate) enum Found {
     },
 }
 
+impl Found {
+    /// Reads a row of a look-up's answer: which row of the batch it is of, and what was found.
+    ///
+    /// # Errors
+    ///
+    /// A column that is not what the statement returns.
+    pub fn read<DB: Backend>(row: &DB::Row, form: TimeForm) -> sqlx::Result<(usize, Self)> {
+        let in_force = DB::int(row, 2)? == 1;
+        let found = match DB::int(row, 1)? {
+            0 => Self::Gone { in_force },
+            1 => Self::Owned,
+            // A lease that cannot be read is somebody else's; it must not cost the other rows theirs.
+            _ => Self::Other { current: DB::time(row, 3, form).ok().flatten(), in_force },
+        };
+        Ok((usize::try_from(DB::int(row, 0)?).unwrap_or(usize::MAX), found))
+    }
+}
+
+/// Looks until the database answers. `None`: the subscription is over, or no repetition can help.
+pub(crate) async fn look_up<DB: Backend, T: TableOn<DB>>(
+    subscription: &Subscription<DB, T>,
+    batch: &Batch<T::Id>,
+    urgency: Urgency,
+) -> Option<Vec<Found>> {
+    let mut backoff = Backoff::default();
+    loop {
+        match look(subscription, batch, urgency).await {
+            Ok(found) => return Some(found),
+            Err(failure) => {
+                if subscription.failed(failure) == Fault::Schema
+                    || subscription.signals.pause(backoff.pause()).await
+                {
+                    return None;
+                }
+            }
+        }
+    }
+}
+
 /// Reads what the database has for each row of a batch, in its order.
-pub(crate) async fn look<DB: Backend, T: TableOn<DB>>(
+async fn look<DB: Backend, T: TableOn<DB>>(
     subscription: &Subscription<DB, T>,
     batch: &Batch<T::Id>,
     urgency: Urgency,
@@ -33,23 +73,12 @@ pub(crate) async fn look<DB: Backend, T: TableOn<DB>>(
     let query = bind_many(look, &subscription.values(), batch.keys.len(), &batch.rows)?;
     let rows = subscription.connections.rows(urgency, query).await?;
     let mut found = vec![Found::Gone { in_force: false }; batch.keys.len()];
-    let mut read = |row: &DB::Row| {
-        let in_force = DB::int(row, 2)? == 1;
-        let state = match DB::int(row, 1)? {
-            0 => Found::Gone { in_force },
-            1 => Found::Owned,
-            // A lease that cannot be read is somebody else's; it must not cost the other rows theirs.
-            _ => {
-                let current = DB::time(row, 3, subscription.form).ok().flatten();
-                Found::Other { current, in_force }
-            }
-        };
-        let at = usize::try_from(DB::int(row, 0)?).unwrap_or(usize::MAX);
+    for row in &rows {
+        let read = Found::read::<DB>(row, subscription.form);
+        let (at, state) = read.map_err(|error| Failure::new::<DB>("look", error))?;
         if let Some(found) = found.get_mut(at) {
             *found = state;
         }
-        Ok(())
-    };
-    rows.iter().try_for_each(&mut read).map_err(|error| Failure::new::<DB>("look", error))?;
+    }
     Ok(found)
 }

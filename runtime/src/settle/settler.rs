@@ -1,11 +1,11 @@
 //! Writes outcomes: while one statement is on its way the next ones gather, without a timer.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::{Found, look};
+use super::answer::{abandon, conclude, judge, soon};
 use crate::backend::{Backend, Failure, Fault, IdOn, Urgency, bind_many};
-use crate::claim::{Backoff, Batch, Claimed, Key, Subscription};
+use crate::claim::{Backoff, Batch, Claimed, Subscription};
 use crate::dialect::{Event, Many};
 use crate::handler::TableOn;
 use crate::telemetry;
@@ -67,7 +67,7 @@ async fn settle<DB: Backend, T: TableOn<DB>>(
             Ok(settled) => {
                 let missing = conclude(subscription, &group, settled);
                 if !missing.keys.is_empty() {
-                    judge(subscription, missing, false).await;
+                    judge(subscription, &missing).await;
                 }
             }
             Err(failure) if failure.fault == Fault::Data => match group.keys.len() {
@@ -86,11 +86,12 @@ async fn settle<DB: Backend, T: TableOn<DB>>(
             Err(failure) => match subscription.failed(failure) {
                 // Whether it ran is not known: the rows are looked up, not guessed.
                 Fault::Connection => {
+                    subscription.ledger.lock().unanswered(&group.keys);
                     // A server that refuses every write, such as a standby, is not to be stormed.
-                    if pause(subscription, backoff.pause()).await {
+                    if subscription.signals.pause(backoff.pause()).await {
                         return abandon(subscription, &group);
                     }
-                    groups.extend(judge(subscription, group, true).await);
+                    groups.extend(judge(subscription, &group).await);
                 }
                 Fault::Blocked => {
                     let later = soon(subscription);
@@ -98,7 +99,7 @@ async fn settle<DB: Backend, T: TableOn<DB>>(
                     group.keys.iter().for_each(|&key| ledger.ask_again(key, later));
                 }
                 Fault::Transient => {
-                    if pause(subscription, backoff.pause()).await {
+                    if subscription.signals.pause(backoff.pause()).await {
                         return abandon(subscription, &group);
                     }
                     groups.push(group);
@@ -136,98 +137,6 @@ fn many<'a, DB: Backend, T: TableOn<DB>>(
     }
 }
 
-/// Ends the deliveries whose rows were changed, and returns the others.
-fn conclude<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
-    batch: &Batch<T::Id>,
-    mut settled: Vec<T::Id>,
-) -> Batch<T::Id> {
-    settled.sort_unstable();
-    let mut missing = Batch { event: batch.event, keys: Vec::new(), rows: batch.rows.empty() };
-    let buffered = {
-        let mut ledger = subscription.ledger.lock();
-        for (n, &key) in batch.keys.iter().enumerate() {
-            match settled.binary_search(&batch.rows.ids[n]) {
-                Ok(_) => ledger.remove(key),
-                Err(_) => missing.take(batch, n),
-            }
-        }
-        ledger.buffered()
-    };
-    if missing.keys.len() < batch.keys.len() {
-        follow_up(subscription, batch);
-    }
-    subscription.signals.removed(buffered);
-    missing
-}
-
-/// Tells this process of rows that can be claimed now, or later.
-fn follow_up<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
-    batch: &Batch<T::Id>,
-) {
-    let signals = &subscription.signals;
-    match batch.event {
-        Some(Event::Retry) => signals.wake.wake(),
-        Some(Event::RetryAfter) => {
-            let now = Instant::now();
-            let mut due = subscription.due.lock();
-            let delays = batch.rows.delays.iter().map(|delay| u64::try_from(*delay).unwrap_or(0));
-            let sooner = delays.map(|delay| due.remember(now + Duration::from_micros(delay)));
-            if sooner.fold(false, |any, sooner| any | sooner) {
-                signals.due.notify_one();
-            }
-        }
-        Some(Event::DeadLetter) => {
-            if let Some(cap) = &subscription.settings.cap {
-                subscription.wake_group(&cap.dead_letter);
-            }
-        }
-        Some(Event::Ack | Event::GiveBack) | None => {}
-    }
-}
-
-/// Decides about rows that a statement left out, or that it perhaps changed. What is still owned
-/// is settled again: at once if the statement is unknown, else alone and a little later, because
-/// then somebody else has the row locked.
-async fn judge<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
-    batch: Batch<T::Id>,
-    perhaps_settled: bool,
-) -> Option<Batch<T::Id>> {
-    let mut backoff = Backoff::default();
-    let found = loop {
-        match look(subscription, &batch, Urgency::Settle).await {
-            Ok(found) => break found,
-            Err(failure) => {
-                if subscription.failed(failure) == Fault::Schema
-                    || pause(subscription, backoff.pause()).await
-                {
-                    abandon(subscription, &batch);
-                    return None;
-                }
-            }
-        }
-    };
-    let later = soon(subscription);
-    let mut again = Batch { event: batch.event, keys: Vec::new(), rows: batch.rows.empty() };
-    let mut ledger = subscription.ledger.lock();
-    for (n, &key) in batch.keys.iter().enumerate() {
-        match found[n] {
-            Found::Owned if perhaps_settled => again.take(&batch, n),
-            Found::Owned => ledger.ask_again(key, later),
-            // Nobody else can have ended it before our lease did.
-            Found::Gone { in_force: true } if perhaps_settled => ledger.remove(key),
-            Found::Gone { .. } | Found::Other { .. } => {
-                telemetry::lease_lost(T::TABLE.name(), ledger.id(key));
-                ledger.remove(key);
-            }
-        }
-    }
-    subscription.signals.removed(ledger.buffered());
-    (!again.keys.is_empty()).then_some(again)
-}
-
 /// The database refuses the outcome of one row: first without the reason's text, then for good. The
 /// row keeps its lease to its end.
 fn refuse<DB: Backend, T: TableOn<DB>>(
@@ -251,27 +160,4 @@ fn refuse<DB: Backend, T: TableOn<DB>>(
     );
     ledger.remove(key);
     subscription.signals.removed(ledger.buffered());
-}
-
-/// Nothing can be written any more: the rows wait for the end of their leases.
-fn abandon<DB: Backend, T: TableOn<DB>>(subscription: &Subscription<DB, T>, batch: &Batch<T::Id>) {
-    let mut ledger = subscription.ledger.lock();
-    batch.keys.iter().for_each(|&key: &Key| ledger.remove(key));
-    subscription.signals.removed(ledger.buffered());
-}
-
-/// When a row is asked again that somebody else has locked.
-fn soon<DB: Backend, T: TableOn<DB>>(subscription: &Subscription<DB, T>) -> Instant {
-    Instant::now() + (subscription.settings.lease / 10).min(Duration::from_millis(500))
-}
-
-/// `true`: the subscription is over.
-async fn pause<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
-    pause: Duration,
-) -> bool {
-    tokio::select! {
-        () = subscription.signals.over.cancelled() => true,
-        () = tokio::time::sleep(pause) => false,
-    }
 }

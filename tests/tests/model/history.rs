@@ -58,12 +58,7 @@ pub(crate) async fn run<DB: Staged, S: Shape>(db: &TestDb<DB>, plan: Plan) -> Op
 where
     S::Id: IdOn<DB>,
 {
-    create_tables(db).await;
-    let server = Server::<DB, S>::new(db).await;
-    let mut server = match server {
-        Ok(server) => server,
-        Err(error) => panic!("{}", error.0),
-    };
+    let mut server = on_new_tables::<DB, S>(db).await;
     for seed in plan.seed..plan.seed + plan.histories {
         let mut rng = fastrand::Rng::with_seed(seed);
         let waited = if rng.bool() { 3 } else { 0 };
@@ -98,6 +93,29 @@ where
         return Some(Finding { seed, report });
     }
     None
+}
+
+/// Runs one history.
+pub(crate) async fn follow<DB: Staged, S: Shape>(db: &TestDb<DB>, steps: &[Step])
+where
+    S::Id: IdOn<DB>,
+{
+    let mut server = on_new_tables::<DB, S>(db).await;
+    let setup = Setup { waited: 0, hostile: false };
+    if let Some(lines) = broken(&mut server, setup, None, steps).await {
+        panic!("{}", lines.join("\n"));
+    }
+}
+
+async fn on_new_tables<DB: Staged, S: Shape>(db: &TestDb<DB>) -> Server<DB, S>
+where
+    S::Id: IdOn<DB>,
+{
+    create_tables(db).await;
+    match Server::new(db).await {
+        Ok(server) => server,
+        Err(error) => panic!("{}", error.0),
+    }
 }
 
 /// What a history did, if it broke a promise.

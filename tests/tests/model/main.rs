@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 mod histories;
 mod history;
+mod late;
 mod mutant;
 mod mutants;
 mod process;
@@ -19,7 +20,12 @@ mod world;
 
 fn main() -> ExitCode {
     queue_table_tests::conformance::run(|on| {
-        let trials = [histories::trials(on), mutants::trials(on), mutants::claims::trials(on)];
+        let trials = [
+            histories::trials(on),
+            late::trials(on),
+            mutants::trials(on),
+            mutants::claims::trials(on),
+        ];
         trials.into_iter().flatten().collect()
     })
 }

@@ -16,13 +16,21 @@ pub(crate) enum Mutant {
     InForAny,
     /// A delivery whose statement gave no answer is released before it was looked up.
     ReleaseUnknown,
+    /// A settlement without an answer counts as one that left its rows out.
+    ForgetUnknown,
     /// A renewal writes now + lease, even if that is earlier than the lease before.
     NoTick,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::NoToken, Self::NullToken, Self::InForAny, Self::ReleaseUnknown, Self::NoTick];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::NoToken,
+        Self::NullToken,
+        Self::InForAny,
+        Self::ReleaseUnknown,
+        Self::ForgetUnknown,
+        Self::NoTick,
+    ];
 
     /// The value of `QUEUE_TABLE_MUTANT`.
     pub(crate) const fn name(self) -> &'static str {
@@ -31,6 +39,7 @@ impl Mutant {
             Self::NullToken => "null_token",
             Self::InForAny => "in_for_any",
             Self::ReleaseUnknown => "release_unknown",
+            Self::ForgetUnknown => "forget_unknown",
             Self::NoTick => "no_tick",
         }
     }

@@ -13,6 +13,7 @@ conformance![
     it_finds_a_settlement_that_does_not_ask_for_its_token,
     it_finds_a_give_back_that_writes_null,
     it_finds_a_release_of_a_delivery_that_is_unknown,
+    it_finds_a_settlement_without_an_answer_that_is_given_up,
     it_finds_a_renewal_that_goes_back_with_the_clock,
 ];
 
@@ -61,6 +62,13 @@ where
     i64: IdOn<DB>,
 {
     finds::<DB, Full>(db, Mutant::ReleaseUnknown).await;
+}
+
+async fn it_finds_a_settlement_without_an_answer_that_is_given_up<DB: Staged>(db: TestDb<DB>)
+where
+    i64: IdOn<DB>,
+{
+    finds::<DB, Full>(db, Mutant::ForgetUnknown).await;
 }
 
 async fn it_finds_a_renewal_that_goes_back_with_the_clock<DB: Staged>(db: TestDb<DB>)

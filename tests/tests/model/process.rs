@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use queue_table::__private::lease::{Batch, Claimed, Event, Key, Ledger, RowsOf, Settlement};
+use queue_table::__private::lease::{
+    Batch, Claimed, Event, Found, Key, Ledger, Renewal, RowsOf, Settlement, Verdict,
+};
 use queue_table::descriptor::RowId;
 
 use super::shape::Shape;
@@ -141,12 +143,32 @@ impl<S: Shape> Process<S> {
         }
     }
 
-    /// A delivery has lost its row.
-    pub(crate) fn lose(&mut self, key: Key) {
-        self.ledger.lose(key);
-        if let Some(belief) = self.beliefs.get_mut(&key) {
-            belief.is_lost = true;
+    /// An outcome was looked up.
+    pub(crate) fn outcome_found(&mut self, key: Key, found: Found, later: Instant) -> Verdict {
+        let verdict = self.ledger.outcome_found(key, found, later);
+        if let Verdict::Done | Verdict::Lost = verdict {
+            self.beliefs.remove(&key);
         }
+        verdict
+    }
+
+    /// A lease was looked up.
+    pub(crate) fn lease_found(
+        &mut self,
+        key: Key,
+        found: Found,
+        now: Instant,
+        perhaps: Option<Instant>,
+    ) -> Renewal {
+        let renewal = self.ledger.lease_found(key, found, now, perhaps);
+        if let Some(belief) = self.beliefs.get_mut(&key) {
+            match renewal {
+                Renewal::Moved { token, .. } => belief.token = token,
+                Renewal::Skipped => {}
+                Renewal::Lost => belief.is_lost = true,
+            }
+        }
+        renewal
     }
 
     /// A delivery is over.

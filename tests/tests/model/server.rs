@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use queue_table::__private::lease::{
-    ClaimFrom, Clock, Dialect, Event, IdOn, LeaseStatements, Many, Names, RowsOf, Statement,
+    ClaimFrom, Clock, Dialect, Event, Found, IdOn, LeaseStatements, Many, Names, RowsOf, Statement,
     Values, arguments,
 };
 use queue_table::descriptor::{Form, Role, TimeForm};
@@ -14,7 +14,7 @@ use sqlx::{AssertSqlSafe, Postgres, SqlSafeStr, Sqlite};
 
 use super::mutant::Mutant;
 use super::shape::{DEAD, Shape, WORK};
-use super::table::{Claim, Found, Stored, Taken, Times};
+use super::table::{Claim, Stored, Taken, Times};
 
 /// The time at which the clock stands before a history moves it: 2030-01-01, in microseconds.
 pub(crate) const BEGINNING: i64 = 1_893_456_000_000_000;
@@ -252,19 +252,15 @@ where
         let many = self.statements.look.clone();
         let count = rows.ids.len();
         let rows = self.send_many(&many, at, 0, rows).await?;
-        let mut found = vec![Found { state: -1, in_force: false, current: None }; count];
+        let mut found = vec![None; count];
         for row in &rows {
-            let read = || -> sqlx::Result<_> {
-                let current = DB::time(row, 3, S::COLUMNS.form)?;
-                let (state, in_force) = (DB::int(row, 1)?, DB::int(row, 2)? == 1);
-                Ok((DB::int(row, 0)?, Found { state, in_force, current }))
-            };
-            let (at, one) = read().map_err(Broken::by)?;
-            if let Some(found) = usize::try_from(at).ok().and_then(|at| found.get_mut(at)) {
-                *found = one;
+            let (at, one) = Found::read::<DB>(row, S::COLUMNS.form).map_err(Broken::by)?;
+            if let Some(found) = found.get_mut(at) {
+                *found = Some(one);
             }
         }
-        Ok(found)
+        let found: Option<_> = found.into_iter().collect();
+        found.ok_or_else(|| Broken::by("a look-up that says nothing of a row"))
     }
 
     /// All of the table.

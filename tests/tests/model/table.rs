@@ -4,9 +4,9 @@
 //! token and the count; wherever these say something else, a statement answers what the model does
 //! not expect, or the table differs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use queue_table::__private::lease::{ClaimFrom, Event};
+use queue_table::__private::lease::{ClaimFrom, Event, Found};
 
 use super::shape::{Columns, DEAD, WORK};
 
@@ -79,15 +79,6 @@ pub(crate) struct Asked {
     pub(crate) reason: Option<String>,
 }
 
-/// What a look-up says of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// 0 gone or processed, 1 owned, 2 another lease.
-    pub(crate) state: i64,
-    pub(crate) in_force: bool,
-    pub(crate) current: Option<i64>,
-}
-
 /// How a row left the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
@@ -102,12 +93,15 @@ pub(crate) struct Model {
     columns: Columns,
     rows: BTreeMap<i64, Row>,
     ends: BTreeMap<i64, End>,
+    /// Deliveries whose outcomes are in the table.
+    written: BTreeSet<Delivery>,
     inserted: i64,
 }
 
 impl Model {
     pub(crate) fn new(columns: Columns) -> Self {
-        Self { columns, rows: BTreeMap::new(), ends: BTreeMap::new(), inserted: 0 }
+        let (rows, ends, written) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Self { columns, rows, ends, written, inserted: 0 }
     }
 
     /// A fresh row; its number is returned.
@@ -135,6 +129,11 @@ impl Model {
     /// How a row left the queue, if it did.
     pub(crate) fn end(&self, n: i64) -> Option<End> {
         self.ends.get(&n).copied()
+    }
+
+    /// Whether the outcome of a delivery is in the table.
+    pub(crate) fn is_written(&self, delivery: Delivery) -> bool {
+        self.written.contains(&delivery)
     }
 
     pub(crate) fn owner(&self, n: i64) -> Option<Delivery> {
@@ -306,6 +305,7 @@ impl Model {
                 continue;
             }
             let Some(row) = self.rows.get_mut(&asked.n) else { continue };
+            self.written.insert(asked.delivery);
             row.owner = None;
             let stored = &mut row.stored;
             stored.locked_until = None;
@@ -377,14 +377,11 @@ impl Model {
         let mut expected = Vec::new();
         for asked in batch {
             let in_force = times.start < asked.token;
-            let current = self.rows.get(&asked.n).and_then(|row| row.stored.locked_until);
-            let state = match self.rows.get(&asked.n) {
-                None => 0,
-                Some(row) if row.stored.processed_at.is_some() => 0,
-                Some(_) if self.owns(asked) => 1,
-                Some(_) => 2,
-            };
-            expected.push(Found { state, in_force, current });
+            expected.push(match self.rows.get(&asked.n).map(|row| &row.stored) {
+                None | Some(Stored { processed_at: Some(_), .. }) => Found::Gone { in_force },
+                Some(_) if self.owns(asked) => Found::Owned,
+                Some(stored) => Found::Other { current: stored.locked_until, in_force },
+            });
         }
         if got == expected {
             Ok(())

@@ -32,6 +32,11 @@ impl<Id: Clone + Ord> Batch<Id> {
         batch
     }
 
+    /// No rows of the same statement.
+    pub(crate) const fn none(&self) -> Self {
+        Self { event: self.event, keys: Vec::new(), rows: self.rows.empty() }
+    }
+
     /// Takes over one row of another batch.
     pub(crate) fn take(&mut self, from: &Self, n: usize) {
         self.keys.push(from.keys[n]);

@@ -7,6 +7,7 @@
 mod batch;
 mod renewing;
 mod settling;
+mod verdict;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -18,6 +19,7 @@ use crate::descriptor::TimeForm;
 use crate::dialect::Event;
 use crate::settle::Settlement;
 pub use batch::Batch;
+pub use verdict::{Renewal, Verdict};
 
 /// Names a delivery in the ledger while it is there.
 pub type Key = usize;
@@ -58,6 +60,8 @@ enum State {
     Waiting,
     /// A statement with its outcome is on its way.
     Settling,
+    /// That statement gave no answer: it is looked up what became of it.
+    Unknown,
 }
 
 #[derive(Debug)]
@@ -71,6 +75,10 @@ struct Entry<Id, Row> {
     renewing: bool,
     /// Somebody else has the row. Whatever the handler says is of no effect.
     lost: bool,
+    /// A statement with its outcome gave no answer: it may have run, or run while others are sent.
+    perhaps_settled: bool,
+    /// How many statements, one after another, left the row out although the delivery owns it.
+    left_out: u8,
     /// When the lease ends, by this host's monotonic clock, from before the statement was sent.
     ends: Instant,
     settlement: Settlement,
@@ -165,6 +173,8 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
             state: State::Buffered,
             renewing: false,
             lost: false,
+            perhaps_settled: false,
+            left_out: 0,
             ends,
             settlement: Settlement::new(Event::GiveBack),
             cancellation: None,
@@ -276,14 +286,8 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         }
     }
 
-    /// When the lease of a delivery ends by this host's clock.
-    #[must_use]
-    pub fn ends(&self, key: Key) -> Instant {
-        self.entries[key].ends
-    }
-
     /// Somebody else has the row, or it is gone: the handler is told, and nothing is written.
-    pub fn lose(&mut self, key: Key) {
+    fn lose(&mut self, key: Key) {
         let entry = &mut self.entries[key];
         entry.lost = true;
         entry.renewing = false;
@@ -298,7 +302,7 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
                 self.later.retain(|(_, held)| *held != key);
                 self.entries.remove(key);
             }
-            State::Waiting | State::Settling => drop(self.entries.remove(key)),
+            State::Waiting | State::Settling | State::Unknown => drop(self.entries.remove(key)),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::verdict::STUCK;
 use super::{Batch, Entry, Key, Ledger, State};
 use crate::backend::RowsOf;
 
@@ -34,6 +35,10 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         let entry = &mut self.entries[key];
         entry.token = token;
         entry.ends = ends;
+        // What was told once is not told again.
+        if entry.left_out < STUCK {
+            entry.left_out = 0;
+        }
         self.answered(key);
     }
 

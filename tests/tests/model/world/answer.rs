@@ -1,17 +1,19 @@
-//! Answers, and no answers: what the claimer, the keeper and the settler make of them.
+//! Answers, and no answers: what becomes of them in the claimer, the keeper and the settler.
 //!
-//! The decisions are those of `claim/keeper.rs` and `settle/settler.rs`.
+//! What a look-up decides is decided by the state machine itself.
 
 use std::mem;
+use std::time::Instant;
 
-use queue_table::__private::lease::{Batch, IdOn};
+use queue_table::__private::lease::{Batch, Found, IdOn, Renewal, Verdict};
 
 use super::super::mutant::Mutant;
 use super::super::process::{Process, micros, part};
 use super::super::server::Staged;
 use super::super::shape::Shape;
-use super::super::table::{Asked, End, Found};
-use super::{Answer, Flight, State, What, World, Wrong};
+use super::super::table::Asked;
+use super::flight::{Answer, Flight, State, What};
+use super::{World, Wrong};
 
 impl<DB: Staged, S: Shape> World<'_, DB, S>
 where
@@ -49,7 +51,7 @@ where
                         None => missing.push(place),
                     }
                 }
-                self.judge_renewal(process, &batch, &asked, &missing, false).await
+                self.judge_renewal(process, &batch, &asked, &missing, None).await
             }
             (What::Settle(batch), State::Ran(Answer::Settled(settled))) => {
                 let mut missing = Vec::new();
@@ -60,15 +62,15 @@ where
                         missing.push(place);
                     }
                 }
-                self.judge_settlement(process, &batch, &asked, &missing, false).await.map(drop)
+                self.judge_settlement(process, &batch, &asked, &missing).await.map(drop)
             }
             (What::Renew(batch), State::Unknown) => {
                 let all: Vec<_> = (0..asked.len()).collect();
-                self.judge_renewal(process, &batch, &asked, &all, true).await
+                self.judge_renewal(process, &batch, &asked, &all, Some(ends)).await
             }
             (What::Settle(batch), State::Unknown) => {
                 let all: Vec<_> = (0..asked.len()).collect();
-                let again = self.judge_settlement(process, &batch, &asked, &all, true).await?;
+                let again = self.judge_settlement(process, &batch, &asked, &all).await?;
                 if !again.is_empty() {
                     let asked = again.iter().map(|place| asked[*place].clone()).collect();
                     self.note(&format!("p{process} sends it again for {again:?}"));
@@ -106,7 +108,7 @@ where
         batch: &Batch<S::Id>,
         asked: &[Asked],
         places: &[usize],
-        perhaps_renewed: bool,
+        perhaps: Option<Instant>,
     ) -> Result<(), Wrong> {
         if places.is_empty() {
             return Ok(());
@@ -114,23 +116,10 @@ where
         let found = self.look(batch, asked, places).await?;
         for (place, found) in places.iter().zip(found) {
             let (key, asked) = (batch.keys[*place], &asked[*place]);
-            let it = &mut self.processes[process];
-            match found {
-                Found { state: 1, .. } => it.ledger.not_renewed(key),
-                Found { state: 2, in_force: true, current: Some(current) }
-                    if perhaps_renewed && current > asked.token =>
-                {
-                    let left = micros(current - self.now).min(micros(it.lease));
-                    it.renewed(key, current, self.host + left);
-                    if self.model.owner(asked.n) != Some(asked.delivery) {
-                        let n = asked.n;
-                        return Err(format!("p{process} takes over a lease of row {n}").into());
-                    }
-                }
-                _ => {
-                    it.lose(key);
-                    self.is_lost(process, asked)?;
-                }
+            match self.processes[process].lease_found(key, found, self.host, perhaps) {
+                Renewal::Moved { .. } => self.is_taken_over(process, asked)?,
+                Renewal::Skipped => {}
+                Renewal::Lost => self.is_lost(process, asked, found)?,
             }
         }
         Ok(())
@@ -143,56 +132,23 @@ where
         batch: &Batch<S::Id>,
         asked: &[Asked],
         places: &[usize],
-        perhaps_settled: bool,
     ) -> Result<Vec<usize>, Wrong> {
         let mut again = Vec::new();
         if places.is_empty() {
             return Ok(again);
         }
         let found = self.look(batch, asked, places).await?;
+        let later = self.host + micros(self.processes[process].lease / 10);
         for (place, found) in places.iter().zip(found) {
             let (key, asked) = (batch.keys[*place], &asked[*place]);
-            let later = self.host + micros(self.processes[process].lease / 10);
-            match found {
-                Found { state: 1, .. } if perhaps_settled => again.push(*place),
-                Found { state: 1, .. } => self.processes[process].ledger.ask_again(key, later),
-                Found { state: 0, in_force: true, .. } if perhaps_settled => {
-                    self.processes[process].remove(key);
-                    self.is_done(asked)?;
-                }
-                _ => {
-                    self.processes[process].remove(key);
-                    self.is_lost(process, asked)?;
-                }
+            match self.processes[process].outcome_found(key, found, later) {
+                Verdict::Done => self.is_done(asked)?,
+                Verdict::Again => again.push(*place),
+                Verdict::Later => {}
+                Verdict::Lost => self.is_lost(process, asked, found)?,
             }
         }
         Ok(again)
-    }
-
-    /// A process calls a delivery done: nobody else may have ended its row. Whose clock was set
-    /// back since the claim cannot know that, and nothing depends on it.
-    fn is_done(&self, asked: &Asked) -> Result<(), Wrong> {
-        let Asked { n, delivery, .. } = asked;
-        let set_back = self.born.get(delivery) != Some(&self.setbacks);
-        match self.model.end(*n) {
-            Some(End::Acked(by) | End::DeadLetter(by)) if by == *delivery => Ok(()),
-            Some(End::Deleted) => Ok(()),
-            _ if set_back => Ok(()),
-            end => Err(format!("delivery {delivery} of row {n} is called done: {end:?}").into()),
-        }
-    }
-
-    /// A process gives a delivery up: the row must be somebody else's, or nobody's. Where a
-    /// statement of the delivery gave no answer, it may have another token than its process knows.
-    fn is_lost(&self, process: usize, asked: &Asked) -> Result<(), Wrong> {
-        let Asked { n, delivery, token, .. } = asked;
-        let owns = self.model.owner(*n) == Some(*delivery);
-        let knows =
-            !self.unsure.contains(delivery) || self.model.is_current(*n, *token, asked.attempt);
-        match owns && knows {
-            true => Err(format!("p{process} gives up row {n}, which it owns").into()),
-            false => Ok(()),
-        }
     }
 
     /// The connection of a statement is lost.
@@ -226,7 +182,12 @@ where
                 return;
             }
             What::Renew(batch) => What::Renew(part(batch, &all)),
-            What::Settle(batch) => What::Settle(part(batch, &all)),
+            What::Settle(batch) => {
+                if self.mutant != Some(Mutant::ForgetUnknown) {
+                    self.processes[process].ledger.unanswered(&batch.keys);
+                }
+                What::Settle(part(batch, &all))
+            }
         };
         flight.state = State::Unknown;
         if waits && late {

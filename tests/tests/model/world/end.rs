@@ -6,7 +6,8 @@ use super::super::process::{Process, micros};
 use super::super::server::Staged;
 use super::super::shape::Shape;
 use super::super::step::{LAST, LEASE, Step, Which};
-use super::{State, World, Wrong};
+use super::flight::State;
+use super::{World, Wrong};
 
 /// Enough rounds for every process to settle all that it has.
 const ROUNDS: usize = 40;
