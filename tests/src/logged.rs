@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Once;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use parking_lot::Mutex;
 use tracing::field::{Field, Visit};
@@ -12,13 +13,21 @@ use tracing::{Event, Level, Metadata, Subscriber};
 static EVENTS: Mutex<Vec<Fields>> = Mutex::new(Vec::new());
 
 /// The fields of an event, by name; its text is `message`.
-type Fields = BTreeMap<&'static str, String>;
+pub type Fields = BTreeMap<&'static str, String>;
 
 /// Listens to warnings and errors of the queue from now on. All tests of a process share what is
 /// heard, so each must know its own rows by their ids.
 pub fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| tracing::subscriber::set_global_default(Listener).unwrap());
+}
+
+/// Listens, and returns the first of some ids that no other test of this process has.
+#[must_use]
+pub fn ids(rows: i64) -> i64 {
+    static NEXT: AtomicI64 = AtomicI64::new(2_000_000);
+    listen();
+    NEXT.fetch_add(rows, Ordering::Relaxed)
 }
 
 /// The ids of the rows of which `message` was logged, as they are written for debugging.
@@ -28,6 +37,16 @@ pub fn rows(message: &str) -> Vec<String> {
     let of_message =
         events.iter().filter(|fields| fields.get("message").is_some_and(|it| it == message));
     of_message.filter_map(|fields| fields.get("row").cloned()).collect()
+}
+
+/// What was logged as `message` of one row.
+#[must_use]
+pub fn of_row(message: &str, row: i64) -> Vec<Fields> {
+    let (events, row) = (EVENTS.lock(), row.to_string());
+    let is_it = |fields: &&Fields| {
+        fields.get("message").is_some_and(|it| it == message) && fields.get("row") == Some(&row)
+    };
+    events.iter().filter(is_it).cloned().collect()
 }
 
 struct Listener;

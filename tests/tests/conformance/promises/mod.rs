@@ -17,6 +17,7 @@ mod outcomes;
 mod publishing;
 mod refused_claims;
 mod services;
+mod suppressed;
 mod waking;
 
 /// The trials of every module.
@@ -33,6 +34,7 @@ pub(crate) fn trials(
         publishing::trials(stands),
         refused_claims::trials(stands),
         services::trials(stands),
+        suppressed::trials(stands),
         waking::trials(stands),
     ];
     modules.into_iter().flatten().collect()
