@@ -7,6 +7,7 @@ use queue_table::prelude::*;
 use queue_table_tests::conformance;
 use queue_table_tests::database::TestDb;
 use queue_table_tests::eventually::{eventually, eventually_within, stays};
+use queue_table_tests::logged;
 use queue_table_tests::proxy::{Cut, Proxy, Way};
 use queue_table_tests::queue::{Job, Script, Task, create_tables, scripted};
 use sqlx::Postgres;
@@ -18,6 +19,7 @@ use crate::network::behind;
 conformance![
     Postgres:
     an_ack_whose_answer_is_lost_is_done_and_not_repeated,
+    an_ack_that_commits_after_it_was_sent_again_is_not_called_lost,
     an_ack_that_the_server_never_saw_is_sent_again,
     a_retry_whose_answer_is_lost_is_one_more_delivery,
     a_renewal_whose_answer_is_lost_costs_no_delivery,
@@ -48,13 +50,17 @@ async fn slow_down(db: &TestDb<Postgres>, event: &str, condition: &str) {
 
 /// Lets the server run the slow statement and stops its answer.
 async fn stop_the_answer(db: &TestDb<Postgres>, proxy: &Proxy) {
+    it_runs(db).await;
+    proxy.delay(Way::ToClient, NEVER);
+}
+
+async fn it_runs(db: &TestDb<Postgres>) {
     eventually("the server runs it", async || {
         let slow = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' \
              AND application_name = current_setting('application_name')";
         db.value::<i64>(slow).await > 0
     })
     .await;
-    proxy.delay(Way::ToClient, NEVER);
 }
 
 async fn an_ack_whose_answer_is_lost_is_done_and_not_repeated(db: TestDb<Postgres>) {
@@ -77,6 +83,25 @@ async fn an_ack_whose_answer_is_lost_is_done_and_not_repeated(db: TestDb<Postgre
     running.shutdown().await.unwrap();
     assert_eq!(script.seen(), [(1, 1), (2, 1)]);
     assert_eq!(left(&db).await, 1, "the other row is left alone");
+}
+
+async fn an_ack_that_commits_after_it_was_sent_again_is_not_called_lost(db: TestDb<Postgres>) {
+    let gate = Gate::closed();
+    let script = gate.then_ack();
+    let (proxy, running) = behind(&db, &script, LEASE).await;
+    slow_down(&db, "DELETE", "true").await;
+    let id = logged::ids(1);
+    Job::message(&Task { n: 1 }).group("work").id(id).insert(db.pool()).await.unwrap();
+    eventually("the delivery", async || script.seen().len() == 1).await;
+    gate.open_to(1);
+    it_runs(&db).await;
+    // The server does not notice: it goes on, and holds the row while it is looked up and the ack
+    // is sent again.
+    proxy.cut(Cut::Reset);
+    eventually("the server ran it", async || left(&db).await == 0).await;
+    running.shutdown().await.unwrap();
+    assert_eq!(script.seen(), [(1, 1)]);
+    assert_eq!(logged::of_row("lease lost", id), [], "its outcome is in the table");
 }
 
 /// Puts the row 2 into group `work`.
