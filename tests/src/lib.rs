@@ -11,6 +11,7 @@ pub mod database;
 pub mod eventually;
 pub mod history;
 pub mod logged;
+pub mod login;
 pub mod plans;
 pub mod proxy;
 pub mod queue;

@@ -69,6 +69,7 @@ pub struct Proxy {
     address: SocketAddr,
     weather: watch::Sender<Weather>,
     connections: Arc<AtomicUsize>,
+    accepted: Arc<AtomicUsize>,
     _task: AbortOnDropHandle<()>,
 }
 
@@ -86,8 +87,10 @@ impl Proxy {
             cut: Cut::Reset,
         });
         let connections = Arc::new(AtomicUsize::new(0));
-        let task = tokio::spawn(listen(listener, server, told, Arc::clone(&connections)));
-        Self { address, weather, connections, _task: AbortOnDropHandle::new(task) }
+        let accepted = Arc::new(AtomicUsize::new(0));
+        let counts = (Arc::clone(&connections), Arc::clone(&accepted));
+        let task = tokio::spawn(listen(listener, server, told, counts));
+        Self { address, weather, connections, accepted, _task: AbortOnDropHandle::new(task) }
     }
 
     /// A proxy to the server of a URL, and the URL that leads through it.
@@ -109,6 +112,12 @@ impl Proxy {
     #[must_use]
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
+    }
+
+    /// How many connections were made to it so far.
+    #[must_use]
+    pub fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::Relaxed)
     }
 
     /// Delays what comes in from now on; what came in before keeps its time.
@@ -150,7 +159,7 @@ async fn listen(
     listener: TcpListener,
     server: SocketAddr,
     weather: watch::Receiver<Weather>,
-    connections: Arc<AtomicUsize>,
+    (connections, accepted): (Arc<AtomicUsize>, Arc<AtomicUsize>),
 ) {
     // Dropped with this task, it ends the connections.
     let mut tasks = JoinSet::new();
@@ -158,6 +167,7 @@ async fn listen(
         let weather = weather.clone();
         let connections = Arc::clone(&connections);
         connections.fetch_add(1, Ordering::Relaxed);
+        accepted.fetch_add(1, Ordering::Relaxed);
         tasks.spawn(async move {
             let end = carry(client, server, weather).await;
             connections.fetch_sub(1, Ordering::Relaxed);
@@ -379,6 +389,7 @@ mod tests {
             proxy.unfreeze();
             let mut next = TcpStream::connect(proxy.address()).await.unwrap();
             assert_eq!(ask(&mut next, b"again").await.unwrap(), b"again");
+            assert_eq!(proxy.accepted(), 2, "those that ended are counted too");
         }
     }
 

@@ -76,6 +76,12 @@ impl Db for Postgres {
         .unwrap();
         let drop = format!("SET lock_timeout = '10s'; DROP SCHEMA {schema} CASCADE");
         sqlx::raw_sql(trusted(&drop)).execute(&mut admin).await.unwrap();
+        // A test with a login of its own gave it the schema's name, and only on the schema rights.
+        let login = "SELECT count(*) > 0 FROM pg_roles WHERE rolname = $1";
+        let login = sqlx::query_scalar(login).bind(&schema);
+        if login.fetch_one(&mut admin).await.unwrap() {
+            admin.execute(trusted(&format!("DROP ROLE {schema}"))).await.unwrap();
+        }
         admin.close().await.unwrap();
     }
 

@@ -7,6 +7,7 @@ mod answers;
 mod expired;
 mod gate;
 mod locked;
+mod login;
 mod network;
 mod on_postgres;
 mod on_sqlite;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
             answers::trials(on),
             expired::trials(on),
             locked::trials(on),
+            login::trials(on),
             on_postgres::rows::trials(on),
             on_sqlite::rows::trials(on),
         ];
