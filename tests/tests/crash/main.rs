@@ -7,10 +7,11 @@ mod killed;
 mod poison;
 mod process;
 mod signals;
+mod start;
 
 fn main() -> ExitCode {
     queue_table_tests::conformance::run(|on| {
-        [killed::trials(on), poison::trials(on), signals::trials(on)]
+        [killed::trials(on), poison::trials(on), signals::trials(on), start::trials(on)]
             .into_iter()
             .flatten()
             .collect()

@@ -13,12 +13,12 @@ use super::process::fill;
 conformance![the_first_signal_drains_and_the_second_aborts];
 
 /// A service whose handlers never come to an end.
-fn service<DB: Db>(db: &TestDb<DB>) -> Child {
+pub(crate) fn service<DB: Db>(url: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_signal-worker"));
-    command.args([DB::KIND.name(), db.url()]).kill_on_drop(true).spawn().unwrap()
+    command.args([DB::KIND.name(), url]).kill_on_drop(true).spawn().unwrap()
 }
 
-async fn signal(service: &Child, name: &str) {
+pub(crate) async fn signal(service: &Child, name: &str) {
     let id = service.id().unwrap().to_string();
     assert!(Command::new("kill").args([name, &id]).status().await.unwrap().success());
 }
@@ -31,7 +31,7 @@ async fn leased<DB: Db>(db: &TestDb<DB>) -> i64 {
 async fn the_first_signal_drains_and_the_second_aborts<DB: Db>(db: TestDb<DB>) {
     create_tables(&db).await;
     fill(&db, 1).await;
-    let mut service = service(&db);
+    let mut service = service::<DB>(db.url());
     eventually("the row is in work", async || leased(&db).await == 1).await;
     signal(&service, "-TERM").await;
     // It polls every 50 ms; after the signal a new row stays where it is.
