@@ -114,11 +114,22 @@ impl<DB: Backend> Connections<DB> {
         task.await.unwrap_or_else(|_| vec![stopped("prepare")])
     }
 
-    /// Closes the connections that are kept. Those in use are closed or returned by their tasks.
-    pub(crate) fn close(&self) {
-        let mut slots = self.inner.slots.lock();
-        slots.closed = true;
-        slots.idle.clear();
+    /// Closes the connections that are kept, and the pool unless it is shared with the service.
+    /// Those in use are closed or returned by their tasks.
+    pub(crate) async fn close(&self) {
+        let Inner { pool, keep, slots } = &*self.inner;
+        // First, because a pool that is open asks what comes back to it whether it lives, and a
+        // server that stands still never answers.
+        let closing = (*keep == Keep::Held).then(|| pool.close());
+        let idle = {
+            let mut slots = slots.lock();
+            slots.closed = true;
+            std::mem::take(&mut slots.idle)
+        };
+        drop(idle);
+        if let Some(closing) = closing {
+            closing.await;
+        }
     }
 }
 

@@ -102,18 +102,14 @@ impl<DB: Backend> ConnectedSqlxBroker<DB> {
     pub async fn shutdown(self) -> ClosedSqlxBroker {
         let Shared { connections, keep, closed, .. } = &*self.shared;
         closed.store(true, Ordering::Release);
-        let pool = connections.pool();
         let connections_closed = match keep {
-            Keep::Held => pool.size(),
+            Keep::Held => connections.pool().size(),
             Keep::Returned => 0,
         };
-        connections.close();
-        if *keep == Keep::Held {
-            let pool = pool.clone();
-            // Half closed, the pool would hold its sessions as long as a publisher is there.
-            let closing = tokio::spawn(async move { pool.close().await });
-            let _ = closing.await;
-        }
+        let connections = connections.clone();
+        // Half closed, the pool would hold its sessions as long as a publisher is there.
+        let closing = tokio::spawn(async move { connections.close().await });
+        let _ = closing.await;
         ClosedSqlxBroker { locks_released: 0, connections_closed: connections_closed as usize }
     }
 }

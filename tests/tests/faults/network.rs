@@ -21,6 +21,7 @@ conformance![
     a_renewal_without_an_answer_costs_no_delivery,
     a_publish_without_an_answer_is_an_error_and_the_next_one_goes_through,
     a_service_stops_although_its_server_stands_still,
+    a_broker_closes_although_its_server_stands_still,
 ];
 
 /// The limit of a statement, or of a connection that was being opened, which is 30 seconds in the
@@ -119,4 +120,23 @@ async fn a_service_stops_although_its_server_stands_still(db: TestDb<Postgres>) 
     let stopped = tokio::time::timeout(LIMIT, running.shutdown()).await;
     stopped.expect("not stopped in time").unwrap();
     assert_eq!(left(&db).await, 2, "both rows wait for the next process");
+}
+
+/// Its connections have nothing to do, and nobody waits for an answer on them.
+async fn a_broker_closes_although_its_server_stands_still(db: TestDb<Postgres>) {
+    create_tables(&db).await;
+    let (proxy, url) = Proxy::before(db.url()).await;
+    let mut brokers = Vec::new();
+    for _ in 0..10 {
+        let broker = SqlxBroker::<Postgres>::from_url(url.as_str()).connect().await.unwrap();
+        let publisher = broker.publisher::<Job>();
+        publisher.publish(Job::message(&Task { n: 1 }).group("work")).await.unwrap();
+        brokers.push(broker);
+    }
+    proxy.freeze();
+    for broker in brokers {
+        // None of them waits for the limit of a statement.
+        let closed = tokio::time::timeout(Duration::from_secs(6), broker.shutdown()).await;
+        closed.expect("not closed in time");
+    }
 }
