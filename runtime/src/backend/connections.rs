@@ -164,8 +164,13 @@ impl<DB: Backend> Inner<DB> {
         let mut failures = Vec::new();
         for (name, sql, types) in statements {
             let prepared = limited::<DB, _>(DB::prepare(&mut owned.connection, sql, &types)).await;
-            if let Err(error) = prepared {
-                failures.push(Failure::new::<DB>(name, error));
+            let Err(error) = prepared else { continue };
+            let failure = Failure::new::<DB>(name, error);
+            let is_its_own = matches!(failure.fault, Fault::Schema | Fault::Data);
+            failures.push(failure);
+            // A lost server or a locked table would stop each of the others as long as it may.
+            if !is_its_own {
+                break;
             }
         }
         self.put(owned, failures.last().map(|failure| &failure.error)).await;

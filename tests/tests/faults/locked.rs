@@ -1,7 +1,7 @@
 //! Groups of which another session holds one row, and groups of a busy queue. Only PostgreSQL
 //! locks rows.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use queue_table::prelude::*;
 use queue_table_tests::conformance;
@@ -18,6 +18,7 @@ conformance![
     a_locked_row_does_not_hold_up_the_outcomes_of_others,
     a_row_locked_for_longer_than_a_lease_costs_no_other_lease,
     outcomes_of_a_busy_queue_share_statements,
+    a_start_on_a_locked_table_is_refused_with_its_first_statement,
 ];
 
 const ROWS: i64 = 500;
@@ -111,4 +112,23 @@ async fn outcomes_of_a_busy_queue_share_statements(db: TestDb<Postgres>) {
     running.shutdown().await.unwrap();
     let statements = deletes(&db).await;
     assert!(rows / statements > 100, "{statements} statements for {rows} rows");
+}
+
+/// As by a migration that takes its time: every statement would wait for it as long as it may.
+async fn a_start_on_a_locked_table_is_refused_with_its_first_statement(db: TestDb<Postgres>) {
+    create_tables(&db).await;
+    let mut holder = db.pool().acquire().await.unwrap();
+    let lock = "BEGIN; LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE";
+    sqlx::raw_sql(lock).execute(&mut *holder).await.unwrap();
+    let broker = SqlxBroker::<Postgres>::from_url(db.url());
+    let service = Service::new("locked").state(Script::always(Outcome::ack()));
+    let service = service.with_broker(broker, |b| b.mount(scripted));
+    let start = Instant::now();
+    let Error::StartUp { errors, .. } = service.start().await.unwrap_err() else { panic!() };
+    let waited = start.elapsed();
+    unlock(holder).await;
+    assert!(matches!(&errors[..], [SqlxBrokerError::Connect(_)]), "{errors:?}");
+    assert!(errors[0].is_transient());
+    // A statement waits a second for a lock, and there are nine.
+    assert!(waited < Duration::from_secs(5), "{waited:?}");
 }
