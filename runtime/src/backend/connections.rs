@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use sqlx::SqlStr;
@@ -20,6 +20,10 @@ use super::{Backend, Failure, Fault, Query};
 /// How long a client waits for an answer. The server's own limit is below, so that a statement
 /// whose client went away does not go on.
 const DEADLINE: Duration = Duration::from_secs(12);
+
+/// How long a connection of a shared pool goes from statement to statement, although the service
+/// itself may wait for it.
+const TURN: Duration = Duration::from_millis(50);
 
 /// Which statement goes first when they wait for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +43,11 @@ pub(crate) enum Keep {
     Returned,
 }
 
-/// A connection in use, and what its session was set to before.
+/// A connection in use, what its session was set to before, and since when it is the queue's.
 struct Owned<DB: Backend> {
     connection: PoolConnection<DB>,
     session: DB::Session,
+    since: Instant,
 }
 
 struct Slots<DB: Backend> {
@@ -208,7 +213,7 @@ impl<DB: Backend> Inner<DB> {
     async fn open(&self) -> sqlx::Result<Owned<DB>> {
         let mut connection = within_deadline(self.pool.acquire()).await?;
         match limited::<DB, _>(DB::enter(&mut connection)).await {
-            Ok(session) => Ok(Owned { connection, session }),
+            Ok(session) => Ok(Owned { connection, session, since: Instant::now() }),
             Err(error) => {
                 close(connection);
                 Err(error)
@@ -231,7 +236,7 @@ impl<DB: Backend> Inner<DB> {
             if self.keep == Keep::Held {
                 self.hold(owned);
             } else {
-                let Owned { mut connection, session } = owned;
+                let Owned { mut connection, session, .. } = owned;
                 match limited::<DB, _>(DB::leave(&mut connection, session)).await {
                     Ok(()) => drop(connection),
                     Err(_) => close(connection),
@@ -241,8 +246,12 @@ impl<DB: Backend> Inner<DB> {
         }
     }
 
-    /// Gives a connection to the most urgent statement that waits, or back if none does.
+    /// Gives a connection to the most urgent statement that waits, or back if none does, or if it
+    /// is the turn of others in a shared pool.
     fn hand_over(&self, owned: Owned<DB>) -> Option<Owned<DB>> {
+        if self.keep == Keep::Returned && owned.since.elapsed() > TURN {
+            return Some(owned);
+        }
         let mut slots = self.slots.lock();
         let mut owned = Some(owned);
         for waiting in &mut slots.waiting {

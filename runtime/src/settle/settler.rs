@@ -15,7 +15,8 @@ pub(crate) async fn settle_outcomes<DB: Backend, T: TableOn<DB>>(
     subscription: Arc<Subscription<DB, T>>,
 ) {
     let max = subscription.statements.ack.max_rows();
-    loop {
+    // What is left then is past its lease, and each statement might wait as long as it may.
+    while !subscription.signals.over.is_cancelled() {
         let (batch, due) = {
             let mut ledger = subscription.ledger.lock();
             (ledger.next_settlement(Instant::now(), max), ledger.next_due())

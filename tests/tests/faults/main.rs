@@ -11,6 +11,7 @@ mod login;
 mod network;
 mod on_postgres;
 mod on_sqlite;
+mod pool;
 
 fn main() -> ExitCode {
     queue_table_tests::conformance::run(|on| {
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
             expired::trials(on),
             locked::trials(on),
             login::trials(on),
+            pool::trials(on),
             on_postgres::rows::trials(on),
             on_sqlite::rows::trials(on),
         ];
