@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use sqlx::SqlStr;
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection, Pool};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::{Backend, Failure, Fault, Query};
@@ -61,6 +62,8 @@ struct Slots<DB: Backend> {
 struct Inner<DB: Backend> {
     pool: Pool<DB>,
     keep: Keep,
+    /// Where the connections were opened.
+    runtime: Option<Handle>,
     slots: Mutex<Slots<DB>>,
 }
 
@@ -87,7 +90,8 @@ impl<DB: Backend> Connections<DB> {
         let free = if DB::ONE_WRITER { 1 } else { most };
         let waiting = std::array::from_fn(|_| VecDeque::new());
         let slots = Mutex::new(Slots { closed: false, free, idle: Vec::new(), waiting });
-        Self { inner: Arc::new(Inner { pool, keep, slots }) }
+        let runtime = Handle::try_current().ok();
+        Self { inner: Arc::new(Inner { pool, keep, runtime, slots }) }
     }
 
     pub(crate) fn pool(&self) -> &Pool<DB> {
@@ -122,7 +126,7 @@ impl<DB: Backend> Connections<DB> {
     /// Closes the connections that are kept, and the pool unless it is shared with the service.
     /// Those in use are closed or returned by their tasks.
     pub(crate) async fn close(&self) {
-        let Inner { pool, keep, slots } = &*self.inner;
+        let Inner { pool, keep, slots, .. } = &*self.inner;
         // First, because a pool that is open asks what comes back to it whether it lives, and a
         // server that stands still never answers.
         let closing = (*keep == Keep::Held).then(|| pool.close());
@@ -290,13 +294,11 @@ impl<DB: Backend> Inner<DB> {
 }
 
 impl<DB: Backend> Drop for Inner<DB> {
-    // The pool takes its connections back in a task, and outside of a runtime there is none to be
-    // had; the sockets are closed all the same.
+    // The pool takes its connections back in a task, and whoever drops the last of this may be
+    // outside of the runtime. One that has ended takes no task, and the connections are closed.
     fn drop(&mut self) {
-        if tokio::runtime::Handle::try_current().is_err() {
-            let idle = std::mem::take(&mut self.slots.get_mut().idle);
-            idle.into_iter().for_each(|owned| drop(owned.connection.leak()));
-        }
+        let _entered = self.runtime.as_ref().map(Handle::enter);
+        self.slots.get_mut().idle.clear();
     }
 }
 

@@ -23,7 +23,9 @@ fn main() -> ExitCode {
             login::trials(on),
             pool::trials(on),
             on_postgres::rows::trials(on),
+            on_postgres::outside::trials(on),
             on_sqlite::rows::trials(on),
+            on_sqlite::outside::trials(on),
         ];
         trials.into_iter().flatten().collect()
     })

@@ -1,6 +1,9 @@
-//! Rows that cannot be written, on PostgreSQL.
+//! What fails in the same way on every database, on PostgreSQL.
 
 pub(crate) type Database = sqlx::Postgres;
 
 #[path = "../rows/mod.rs"]
 pub(crate) mod rows;
+
+#[path = "../outside.rs"]
+pub(crate) mod outside;
