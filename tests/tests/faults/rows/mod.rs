@@ -5,8 +5,10 @@ use queue_table_tests::stands::Stands;
 
 mod refused;
 mod stale;
+mod unrenewed;
 
 /// The trials of every module.
 pub(crate) fn trials(stands: &Stands) -> Vec<Trial> {
-    [refused::trials(stands), stale::trials(stands)].into_iter().flatten().collect()
+    let trials = [refused::trials(stands), stale::trials(stands), unrenewed::trials(stands)];
+    trials.into_iter().flatten().collect()
 }
