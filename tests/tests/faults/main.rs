@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 mod answers;
+mod clock;
 mod expired;
 mod gate;
 mod locked;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
         let trials = [
             network::trials(on),
             answers::trials(on),
+            clock::trials(on),
             expired::trials(on),
             locked::trials(on),
             login::trials(on),

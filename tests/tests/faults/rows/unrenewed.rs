@@ -41,7 +41,7 @@ async fn a_lease_that_a_trigger_refuses_to_move_costs_no_other_lease(db: TestDb<
     Job::messages(&tasks).group("work").ids(1..=ROWS).insert(db.pool()).await.unwrap();
     let gate = Gate::closed();
     let script = gate.then_ack();
-    let lease = Duration::from_secs(2);
+    let lease = Duration::from_secs(3);
     let broker = SqlxBroker::<Database>::from_url(db.url());
     // No worker is free, so that nobody claims the row while its lease is run out.
     let service = Service::new("unrenewed").state(script.clone()).with_broker(broker, |b| {
