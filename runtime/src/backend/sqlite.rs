@@ -74,7 +74,7 @@ impl Backend for Sqlite {
             8 | 11 | 23 | 26 => Fault::Schema,
             // SQLITE_ERROR says what it means only in its text: a missing table or column, or what
             // a function in a trigger made of a row.
-            1 if database.message().starts_with("no such ") => Fault::Schema,
+            1 if is_missing(database.message()) => Fault::Schema,
             _ => Fault::Data,
         }
     }
@@ -170,6 +170,11 @@ impl Backend for Sqlite {
         };
         (0..row.len()).map(bytes).sum()
     }
+}
+
+/// `no such table: jobs`, `no such column: kind`; an insert says `table jobs has no column named kind`.
+fn is_missing(message: &str) -> bool {
+    message.starts_with("no such ") || message.contains(" has no column named ")
 }
 
 fn no_arrays() -> BindResult {

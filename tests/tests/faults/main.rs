@@ -26,6 +26,7 @@ fn main() -> ExitCode {
             pool::trials(on),
             on_postgres::rows::trials(on),
             on_postgres::outside::trials(on),
+            on_sqlite::meaning::trials(on),
             on_sqlite::rows::trials(on),
             on_sqlite::outside::trials(on),
         ];

@@ -1,5 +1,7 @@
 //! The same on SQLite.
 
+pub(crate) mod meaning;
+
 pub(crate) type Database = sqlx::Sqlite;
 
 #[expect(clippy::duplicate_mod, reason = "the same tests on another kind of database")]
