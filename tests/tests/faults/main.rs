@@ -24,6 +24,7 @@ fn main() -> ExitCode {
             locked::trials(on),
             login::trials(on),
             pool::trials(on),
+            on_postgres::meaning::trials(on),
             on_postgres::rows::trials(on),
             on_postgres::outside::trials(on),
             on_sqlite::meaning::trials(on),

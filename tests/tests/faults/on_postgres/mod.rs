@@ -1,5 +1,7 @@
 //! What fails in the same way on every database, on PostgreSQL.
 
+pub(crate) mod meaning;
+
 pub(crate) type Database = sqlx::Postgres;
 
 #[path = "../rows/mod.rs"]
