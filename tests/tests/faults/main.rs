@@ -27,6 +27,7 @@ fn main() -> ExitCode {
             on_postgres::meaning::trials(on),
             on_postgres::rows::trials(on),
             on_postgres::outside::trials(on),
+            on_sqlite::busy::trials(on),
             on_sqlite::meaning::trials(on),
             on_sqlite::rows::trials(on),
             on_sqlite::outside::trials(on),

@@ -1,5 +1,6 @@
 //! The same on SQLite.
 
+pub(crate) mod busy;
 pub(crate) mod meaning;
 
 pub(crate) type Database = sqlx::Sqlite;
