@@ -7,7 +7,7 @@ use queue_table_tests::database::TestDb;
 use super::history::follow;
 use super::server::Staged;
 use super::shape::{Full, Kept};
-use super::step::{LAST, Step};
+use super::step::{LAST, Step, Which};
 
 conformance![
     an_ack_that_deletes_its_row_late_is_done,
@@ -18,7 +18,7 @@ const PROCESS: usize = 0;
 
 const HISTORY: [Step; 9] = [
     Step::Insert { rows: 1, delay: None },
-    Step::Claim { process: PROCESS, from: ClaimFrom::Start, limit: 1 },
+    Step::Claim { process: PROCESS, from: ClaimFrom::Start, limit: 1, which: Which::All },
     Step::Go { pick: LAST },
     Step::Start { process: PROCESS },
     Step::Finish { process: PROCESS, pick: 0, event: Event::Ack, delay: 0 },
