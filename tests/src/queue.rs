@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
@@ -167,6 +168,16 @@ pub async fn scripted_kept(
     cancellation: CancellationToken,
 ) -> Outcome {
     script.act(Seen { n: row.id, attempt, cancellation }).await
+}
+
+/// A group that no other trial has.
+///
+/// A process knows its subscriptions by the names of their tables and groups, so trials that run
+/// beside each other wake each other. Those that ask who was woken have a group of their own.
+#[must_use]
+pub fn own_group() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("own {}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Makes the three tables, with the indexes of their claims.

@@ -12,7 +12,7 @@ use queue_table_tests::proxy::{Cut, Proxy, Way};
 use queue_table_tests::queue::{Job, Script, Task, create_tables, scripted};
 use sqlx::Postgres;
 
-use crate::gate::{Gate, left};
+use crate::gate::{Gate, count_deletes, deletes, left};
 use crate::locked::publish;
 use crate::network::behind;
 
@@ -68,6 +68,7 @@ async fn an_ack_whose_answer_is_lost_is_done_and_not_repeated(db: TestDb<Postgre
     let script = gate.then_ack();
     let (proxy, running) = behind(&db, &script, LEASE).await;
     slow_down(&db, "DELETE", "OLD.kind = 'work'").await;
+    count_deletes(&db).await;
     publish(&db, 1).await;
     eventually("the delivery", async || script.seen().len() == 1).await;
     gate.open_to(1);
@@ -83,6 +84,7 @@ async fn an_ack_whose_answer_is_lost_is_done_and_not_repeated(db: TestDb<Postgre
     running.shutdown().await.unwrap();
     assert_eq!(script.seen(), [(1, 1), (2, 1)]);
     assert_eq!(left(&db).await, 1, "the other row is left alone");
+    assert_eq!(deletes(&db).await, 2, "one for each delivery");
 }
 
 async fn an_ack_that_commits_after_it_was_sent_again_is_not_called_lost(db: TestDb<Postgres>) {

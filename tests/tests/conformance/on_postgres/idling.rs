@@ -6,7 +6,7 @@ use queue_table::prelude::*;
 use queue_table_tests::conformance;
 use queue_table_tests::database::TestDb;
 use queue_table_tests::eventually::eventually;
-use queue_table_tests::queue::{Script, create_tables, scripted};
+use queue_table_tests::queue::{Script, create_tables, own_group, scripted};
 
 use super::Database;
 
@@ -30,7 +30,7 @@ async fn an_idle_subscription_sends_one_claim_a_poll_however_many_workers(db: Te
     let broker = SqlxBroker::<Database>::from_url(db.url());
     let script = Script::always(Outcome::ack());
     let service = Service::new("test").state(script).with_broker(broker, |b| {
-        b.mount(scripted.workers(32).poll_interval(poll));
+        b.mount(scripted.group(own_group()).workers(32).poll_interval(poll));
     });
     let running = service.start().await.unwrap();
     let sent = async || db.value::<i64>("SELECT count(*) FROM statements").await;

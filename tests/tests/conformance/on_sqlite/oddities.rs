@@ -13,15 +13,16 @@ use super::Database;
 conformance![
     Database:
     a_row_without_an_id_takes_no_place_in_a_claim,
+    a_row_whose_id_cannot_be_read_harms_no_other,
     a_lease_that_is_no_time_costs_its_own_row_alone,
     a_generated_column_is_a_column,
     rows_that_a_trigger_takes_are_not_published_twice,
 ];
 
-async fn start_bare(db: &TestDb<Database>, script: &Script) -> RunningService {
+async fn start_bare(db: &TestDb<Database>, script: &Script, workers: usize) -> RunningService {
     let broker = SqlxBroker::<Database>::from_url(db.url());
     let service = Service::new("test").state(script.clone()).with_broker(broker, |b| {
-        b.mount(scripted_bare.workers(1));
+        b.mount(scripted_bare.workers(workers));
     });
     service.start().await.unwrap()
 }
@@ -32,9 +33,25 @@ async fn a_row_without_an_id_takes_no_place_in_a_claim(db: TestDb<Database>) {
     db.execute(format!("INSERT INTO bare_jobs (id, payload) VALUES (NULL, {task}), ('a', {task})"))
         .await;
     let script = Script::always(Outcome::ack());
-    let running = start_bare(&db, &script).await;
+    let running = start_bare(&db, &script, 1).await;
     eventually("the other row", async || script.seen().len() == 1).await;
     running.shutdown().await.unwrap();
+}
+
+async fn a_row_whose_id_cannot_be_read_harms_no_other(db: TestDb<Database>) {
+    create_tables(&db).await;
+    // No UTF-8, and the first of the two that one claim takes.
+    db.execute(
+        "INSERT INTO bare_jobs (id, payload) \
+         VALUES (CAST(x'01ff' AS text), '{\"n\":1}'), ('a', '{\"n\":2}')",
+    )
+    .await;
+    let script = Script::always(Outcome::ack());
+    let running = start_bare(&db, &script, 2).await;
+    eventually("the other row", async || script.seen() == [(2, 1)]).await;
+    running.shutdown().await.unwrap();
+    let leased = "SELECT count(*) FROM bare_jobs WHERE until IS NOT NULL";
+    assert_eq!(db.value::<i64>(leased).await, 1, "it waits for the end of its lease");
 }
 
 async fn a_lease_that_is_no_time_costs_its_own_row_alone(db: TestDb<Database>) {
@@ -69,7 +86,7 @@ async fn a_generated_column_is_a_column(db: TestDb<Database>) {
     .await;
     db.execute("INSERT INTO bare_jobs (id, task) VALUES ('a', '{\"n\":1}')").await;
     let script = Script::always(Outcome::ack());
-    let running = start_bare(&db, &script).await;
+    let running = start_bare(&db, &script, 1).await;
     eventually("the row", async || script.seen().len() == 1).await;
     running.shutdown().await.unwrap();
 }

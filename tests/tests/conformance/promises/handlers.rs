@@ -6,7 +6,7 @@ use std::time::Duration;
 use queue_table::prelude::*;
 use queue_table_tests::conformance;
 use queue_table_tests::database::TestDb;
-use queue_table_tests::eventually::eventually;
+use queue_table_tests::eventually::{eventually, stays};
 use queue_table_tests::queue::{Job, Script, Task, create_tables, scripted};
 use tokio::sync::Semaphore;
 
@@ -65,6 +65,8 @@ async fn on_error_decides_with_the_error_and_the_delivery(db: TestDb<Database>) 
 async fn shown(row: &Job, Ctx(attempt): Ctx<keys::Attempt>) -> Outcome {
     assert_eq!(i64::from(row.attempt), i64::from(attempt));
     assert!(row.locked_until.is_some());
+    // A panic of an earlier delivery would stand here.
+    assert_eq!(row.last_error, None);
     if attempt == 3 { Outcome::ack() } else { Outcome::retry() }
 }
 
@@ -111,6 +113,7 @@ async fn a_mount_can_change_the_workers(db: TestDb<Database>) {
     });
     let running = service.start().await.unwrap();
     eventually("twenty at once", async || script.seen().len() == 20).await;
+    stays("and no more", Duration::from_millis(200), async || script.seen().len() == 20).await;
     gate.add_permits(30);
     eventually("all", async || script.seen().len() == 30).await;
     running.shutdown().await.unwrap();
@@ -159,4 +162,7 @@ async fn one_service_works_on_several_tables_and_groups(db: TestDb<Database>) {
     let running = service.start().await.unwrap();
     eventually("all rows", async || script.seen().len() == 7).await;
     running.shutdown().await.unwrap();
+    let mut seen: Vec<_> = script.seen().into_iter().map(|(n, _)| n).collect();
+    seen.sort_unstable();
+    assert_eq!(seen, [1, 2, 3, 4, 5, 50, 60]);
 }
