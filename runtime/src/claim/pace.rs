@@ -62,3 +62,59 @@ impl Backoff {
         self.failures = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{Backoff, DueTimes, MAX_DUE, jittered};
+
+    #[test]
+    fn a_jittered_interval_is_at_most_a_quarter_shorter() {
+        let interval = Duration::from_secs(4);
+        let waits: Vec<_> = (0..100).map(|_| jittered(interval)).collect();
+        assert!(waits.iter().all(|wait| (Duration::from_secs(3)..=interval).contains(wait)));
+        assert!(waits.iter().any(|wait| *wait != waits[0]), "they are not in step");
+    }
+
+    #[test]
+    fn pauses_double_up_to_five_seconds_and_start_anew() {
+        let mut backoff = Backoff::default();
+        for longest in [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000] {
+            let longest = Duration::from_millis(longest);
+            let pause = backoff.pause();
+            assert!((longest * 3 / 4..=longest).contains(&pause), "{pause:?} of {longest:?}");
+        }
+        // However long a database is away.
+        (0..100).for_each(|_| assert!(backoff.pause() <= Backoff::LONGEST));
+        backoff.reset();
+        assert!(backoff.pause() <= Backoff::FIRST);
+    }
+
+    #[test]
+    fn due_times_are_told_in_their_order_and_forgotten_when_they_passed() {
+        let now = Instant::now();
+        let after = |seconds| now + Duration::from_secs(seconds);
+        let mut due = DueTimes::default();
+        assert_eq!(due.next(), None);
+        assert!(due.remember(after(20)), "the first is the next");
+        assert!(!due.remember(after(30)));
+        assert!(due.remember(after(10)), "sooner than the others");
+        assert_eq!(due.next(), Some(after(10)));
+        assert!(!due.take_due(after(9)));
+        assert!(due.take_due(after(20)), "both that have passed");
+        assert_eq!(due.next(), Some(after(30)));
+        assert!(!due.take_due(after(20)), "they are told once");
+    }
+
+    #[test]
+    fn no_more_due_times_are_remembered_than_the_poll_may_find() {
+        let now = Instant::now();
+        let mut due = DueTimes::default();
+        for _ in 0..MAX_DUE {
+            due.remember(now + Duration::from_secs(9));
+        }
+        assert!(!due.remember(now), "even a sooner one");
+        assert_eq!(due.next(), Some(now + Duration::from_secs(9)));
+    }
+}

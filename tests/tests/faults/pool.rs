@@ -171,7 +171,7 @@ async fn a_connection_has_its_settings_between_statements(db: TestDb<Postgres>) 
     let script = Script::new(move |_| {
         let pool = used.clone();
         async move {
-            let foreign = foreign_settings(&mut *pool.acquire().await.unwrap()).await;
+            let foreign = foreign_settings(&mut pool.acquire().await.unwrap()).await;
             if foreign.is_empty() { Outcome::ack() } else { panic!("{foreign:?}") }
         }
     });
