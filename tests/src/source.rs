@@ -117,10 +117,14 @@ pub fn module(name: &str) -> Vec<File> {
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
+        // In a worktree `.git` is a file, which says where the rest is.
         let name = entry.file_name();
+        if name == ".git" || name == "target" {
+            continue;
+        }
         if path.is_file() {
             paths.push(path);
-        } else if name != ".git" && name != "target" {
+        } else {
             collect(&path, paths);
         }
     }
