@@ -25,7 +25,7 @@ pub fn listen() {
 /// Listens, and returns the first of some ids that no other test of this process has.
 #[must_use]
 pub fn ids(rows: i64) -> i64 {
-    static NEXT: AtomicI64 = AtomicI64::new(2_000_000);
+    static NEXT: AtomicI64 = AtomicI64::new(1_000_000);
     listen();
     NEXT.fetch_add(rows, Ordering::Relaxed)
 }

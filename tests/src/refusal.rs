@@ -1,7 +1,5 @@
 //! A database that refuses to change some rows.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-
 use crate::database::{Db, TestDb};
 use crate::logged;
 use crate::stands::Kind;
@@ -9,9 +7,7 @@ use crate::stands::Kind;
 /// The first of ten thousand ids that no other test of this process has: the log names rows of all.
 #[must_use]
 pub fn ids() -> i64 {
-    static NEXT: AtomicI64 = AtomicI64::new(1_000_000);
-    logged::listen();
-    NEXT.fetch_add(10_000, Ordering::Relaxed)
+    logged::ids(10_000)
 }
 
 /// Makes the database refuse every update of rows for which `condition` holds, which says `OLD.id`.

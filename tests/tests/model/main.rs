@@ -12,6 +12,7 @@ mod late;
 mod mutant;
 mod mutants;
 mod process;
+mod row;
 mod server;
 mod shape;
 mod step;

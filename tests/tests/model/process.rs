@@ -9,8 +9,8 @@ use queue_table::__private::lease::{
 };
 use queue_table::descriptor::RowId;
 
+use super::row::{Asked, Claim, Delivery, Taken};
 use super::shape::Shape;
-use super::table::{Asked, Claim, Delivery, Taken};
 
 /// The most deliveries of a row; what comes after is a dead letter.
 const MAX_ATTEMPTS: i64 = 3;

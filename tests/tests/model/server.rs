@@ -13,8 +13,8 @@ use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Postgres, SqlSafeStr, Sqlite};
 
 use super::mutant::Mutant;
+use super::row::{Claim, Stored, Taken, Times};
 use super::shape::{DEAD, Shape, WORK};
-use super::table::{Claim, Stored, Taken, Times};
 
 /// The time at which the clock stands before a history moves it: 2030-01-01, in microseconds.
 pub(crate) const BEGINNING: i64 = 1_893_456_000_000_000;

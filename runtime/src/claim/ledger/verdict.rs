@@ -8,9 +8,10 @@ use std::time::Instant;
 use super::{Key, Ledger, State};
 use crate::settle::Found;
 
-/// How often in a row statements leave a delivery out before somebody is told. A tenth of the lease
-/// lies between two of them, so it is told before the lease ends; a claim of another process that
-/// looks at a row on its way to others holds it for a moment, and hardly ever four times.
+/// How often in a row statements leave a delivery out before somebody is told. At most a tenth of
+/// the lease lies between two of them, so it is told before the lease ends; a claim of another
+/// process that looks at a row on its way to others holds it for a moment, and hardly ever four
+/// times.
 pub(super) const STUCK: u8 = 4;
 
 /// What became of an outcome.

@@ -9,9 +9,9 @@ use queue_table::__private::lease::{Batch, Found, IdOn, Renewal, Verdict};
 
 use super::super::mutant::Mutant;
 use super::super::process::{Process, micros, part};
+use super::super::row::Asked;
 use super::super::server::Staged;
 use super::super::shape::Shape;
-use super::super::table::Asked;
 use super::flight::{Answer, Flight, State, What};
 use super::{World, Wrong};
 

@@ -2,9 +2,9 @@
 
 use queue_table::__private::lease::{Event, Found, IdOn};
 
+use super::super::row::{Asked, End};
 use super::super::server::Staged;
 use super::super::shape::Shape;
-use super::super::table::{Asked, End};
 use super::flight::State;
 use super::{World, Wrong};
 

@@ -6,10 +6,10 @@ use queue_table::__private::lease::{Batch, ClaimFrom, Event, IdOn};
 
 use super::super::mutant::Mutant;
 use super::super::process::micros;
+use super::super::row::{Asked, Claim, Delivery, Taken};
 use super::super::server::Staged;
 use super::super::shape::Shape;
 use super::super::step::Which;
-use super::super::table::{Asked, Claim, Delivery, Taken};
 use super::{World, Wrong};
 
 /// What a statement does.

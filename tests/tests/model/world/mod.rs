@@ -14,10 +14,11 @@ use queue_table::__private::lease::{Event, IdOn, Settlement};
 
 use super::mutant::Mutant;
 use super::process::{Process, micros};
+use super::row::Delivery;
 use super::server::{BEGINNING, Broken, Server, Setup, Staged};
 use super::shape::Shape;
 use super::step::{LAST, LEASE, PROCESSES, Step};
-use super::table::{Delivery, Model};
+use super::table::Model;
 use flight::{Flight, State, What};
 
 /// The most rows that are in the queue at once.

@@ -2,9 +2,9 @@
 
 use queue_table::__private::lease::{Event, IdOn};
 
+use super::super::row::{Asked, Times};
 use super::super::server::Staged;
 use super::super::shape::Shape;
-use super::super::table::{Asked, Times};
 use super::flight::{Answer, Flight, State, What};
 use super::{World, Wrong};
 
