@@ -3,7 +3,7 @@
 pub use crate::backend::{BindResult, Bound, Fault};
 pub use crate::handler::{
     BothOrNone, Carries, CountsAttempts, Cx, Declaration, Declared, Delays, Grouped, Needs,
-    RowItself, Run, Set, Subscribed, Takes, Ungrouped, Unset, outcome, outcome_or,
+    Outcomes, RowItself, Run, Set, Subscribed, Takes, Ungrouped, Unset, outcome, outcome_or,
 };
 
 /// The state machine of lease deliveries and the statements that move it, for the model test.
@@ -12,7 +12,8 @@ pub mod lease {
     pub use crate::claim::{Batch, Claimed, Key, Ledger, Renewal, Verdict, Work};
     pub use crate::dialect::{
         ClaimFrom, Clock, Dialect, Event, Insert, LeaseStatements, MAX_LEFT_OUT, Many, Names,
-        Param, Postgres, RowValue, Sqlite, Starts, Statement,
+        Param, Postgres, RowLockStatements, RowValue, Sqlite, Starts, Statement,
     };
+    pub use crate::handler::Taken;
     pub use crate::settle::{Found, Settlement};
 }

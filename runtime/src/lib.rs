@@ -49,8 +49,8 @@ pub use broker::{ClosedSqlxBroker, ConnectedSqlxBroker, OwnPool, SharedPool, Sql
 pub use descriptor::{Column, TableDescriptor};
 pub use error::{Error, SqlxBrokerError};
 pub use handler::{
-    Ctx, DecodeFailure, Extractor, FromDelivery, IntoOutcome, Meta, Mount, Mounted, Outcome,
-    QueueTable, State, TableOn, keys,
+    Ctx, DecodeFailure, Extractor, FromDelivery, IntoOutcome, IntoOutcomes, Meta, Mount, Mounted,
+    Outcome, QueueTable, State, TableOn, keys,
 };
 pub use publish::{Field, Inserted, InsertedMany, Message, Messages, Publisher};
 pub use queue_table_macros::QueueTable;

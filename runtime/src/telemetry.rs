@@ -3,7 +3,9 @@
 //! | name | level | fields |
 //! |---|---|---|
 //! | span `delivery` | info | `messaging.system`, `messaging.destination.name`, `messaging.message.id`, `messaging.operation.name`, `subscription`, `attempt` |
+//! | span `batch` | info | `messaging.system`, `messaging.destination.name`, `messaging.batch.message_count`, `messaging.operation.name`, `subscription` |
 //! | `lease lost` | warn | `table`, `row` |
+//! | `row lock lost` | warn | `table`, `rows`, `error` |
 //! | `statement without effect` | warn | `table`, `row`, `statement`, `help` |
 //! | `row dead-lettered` | warn | `table`, `row`, `attempt`, `reason` |
 //! | `settlement refused` | error | `table`, `row`, `statement`, `error` |
@@ -53,6 +55,21 @@ pub(crate) fn without_effect(table: &str, row: &impl Debug, statement: &str) {
                 that keeps the row locked",
         "statement without effect"
     );
+}
+
+pub(crate) fn batch(system: &'static str, table: &str, rows: usize, subscription: &str) -> Span {
+    info_span!(
+        "batch",
+        messaging.system = system,
+        messaging.destination.name = table,
+        messaging.batch.message_count = rows,
+        messaging.operation.name = "process",
+        subscription
+    )
+}
+
+pub(crate) fn row_lock_lost(table: &str, rows: usize, error: &sqlx::Error) {
+    warn!(table, rows, %error, "row lock lost");
 }
 
 pub(crate) fn dead_lettered(table: &str, row: &impl Debug, attempt: i64, reason: Option<&str>) {

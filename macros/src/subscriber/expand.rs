@@ -198,9 +198,9 @@ impl Expansion<'_> {
             {
                 async fn handle(
                     #cx: &mut ::queue_table::__private::Cx<'_, __DB, #row>,
-                ) -> ::core::result::Result<::queue_table::Outcome, ::queue_table::Outcome> {
+                ) -> ::core::result::Result<::queue_table::__private::Outcomes, ::queue_table::Outcome> {
                     #(#taken)*
-                    ::core::result::Result::Ok(#outcome)
+                    ::core::result::Result::Ok(#outcome.into())
                 }
                 fn needs(needs: &mut ::queue_table::__private::Needs) {
                     #(<#extractors as ::queue_table::Extractor>::needs(needs);)*

@@ -45,8 +45,8 @@ pub(crate) enum Keep {
 }
 
 /// A connection in use, what its session was set to before, and since when it is the queue's.
-struct Owned<DB: Backend> {
-    connection: PoolConnection<DB>,
+pub(super) struct Owned<DB: Backend> {
+    pub(super) connection: PoolConnection<DB>,
     session: DB::Session,
     since: Instant,
 }
@@ -59,7 +59,7 @@ struct Slots<DB: Backend> {
     waiting: [VecDeque<oneshot::Sender<Option<Owned<DB>>>>; 4],
 }
 
-struct Inner<DB: Backend> {
+pub(super) struct Inner<DB: Backend> {
     pool: Pool<DB>,
     keep: Keep,
     /// Where the connections were opened.
@@ -69,7 +69,7 @@ struct Inner<DB: Backend> {
 
 /// The connections of one broker, shared by all of its subscriptions.
 pub(crate) struct Connections<DB: Backend> {
-    inner: Arc<Inner<DB>>,
+    pub(super) inner: Arc<Inner<DB>>,
 }
 
 impl<DB: Backend> Clone for Connections<DB> {
@@ -186,7 +186,7 @@ impl<DB: Backend> Inner<DB> {
         failures
     }
 
-    async fn take(&self, urgency: Urgency) -> sqlx::Result<Owned<DB>> {
+    pub(super) async fn take(&self, urgency: Urgency) -> sqlx::Result<Owned<DB>> {
         let turn = {
             let mut slots = self.slots.lock();
             if slots.free > 0 {
@@ -225,7 +225,7 @@ impl<DB: Backend> Inner<DB> {
         }
     }
 
-    async fn put(&self, owned: Owned<DB>, error: Option<&sqlx::Error>) {
+    pub(super) async fn put(&self, owned: Owned<DB>, error: Option<&sqlx::Error>) {
         if error.is_some_and(|error| DB::fault(error) == Fault::Connection) {
             // The others were opened to the same server and are likely as dead.
             let idle = std::mem::take(&mut self.slots.lock().idle);
@@ -280,7 +280,7 @@ impl<DB: Backend> Inner<DB> {
     }
 
     /// Gives a slot without a connection to the most urgent statement that waits.
-    fn free(&self) {
+    pub(super) fn free(&self) {
         let mut slots = self.slots.lock();
         for waiting in &mut slots.waiting {
             while let Some(waiting) = waiting.pop_front() {
@@ -303,7 +303,7 @@ impl<DB: Backend> Drop for Inner<DB> {
 }
 
 /// Waits no longer than the deadline, where a statement that runs can be left to its server.
-async fn limited<DB: Backend, T>(
+pub(super) async fn limited<DB: Backend, T>(
     operation: impl Future<Output = sqlx::Result<T>>,
 ) -> sqlx::Result<T> {
     if DB::INTERRUPTIBLE {
@@ -320,6 +320,10 @@ async fn within_deadline<T>(operation: impl Future<Output = sqlx::Result<T>>) ->
 }
 
 /// Closes a connection without a word to the server, which may not answer.
-fn close<DB: Backend>(connection: PoolConnection<DB>) {
-    tokio::spawn(async move { connection.detach().close_hard().await });
+pub(super) fn close<DB: Backend>(connection: PoolConnection<DB>) {
+    match tokio::runtime::Handle::try_current() {
+        Ok(runtime) => drop(runtime.spawn(async move { connection.detach().close_hard().await })),
+        // The socket is closed all the same.
+        Err(_) => drop(connection.leak()),
+    }
 }

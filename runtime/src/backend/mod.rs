@@ -13,6 +13,7 @@ mod payload;
 mod postgres;
 mod query;
 mod row;
+mod session;
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -32,6 +33,7 @@ pub use id::IdOn;
 pub use payload::PayloadValue;
 pub(crate) use query::{Failure, Query};
 pub use row::{Col, Each, RowOf};
+pub(crate) use session::Session;
 pub(crate) use sql::Sql;
 
 use crate::descriptor::{Count, PayloadForm, TimeForm};
@@ -58,6 +60,10 @@ pub trait Backend: Database + sealed::Sealed {
     #[doc(hidden)]
     const INTERRUPTIBLE: bool;
 
+    /// How a transaction that locks rows is begun and ended; `None` where rows cannot be locked.
+    #[doc(hidden)]
+    const CHAIN: Option<Chain>;
+
     /// What a session was set to before the queue used it.
     #[doc(hidden)]
     type Session: Send + 'static;
@@ -72,6 +78,13 @@ pub trait Backend: Database + sealed::Sealed {
         sql: SqlStr,
         arguments: Self::Arguments,
     ) -> impl Future<Output = sqlx::Result<Vec<Self::Row>>> + Send;
+
+    /// Runs a text of [`CHAIN`](Self::CHAIN): one message, no parameters.
+    #[doc(hidden)]
+    fn run(
+        connection: &mut Self::Connection,
+        text: &'static str,
+    ) -> impl Future<Output = sqlx::Result<()>> + Send;
 
     /// The same on whatever the user hands over: a pool, a connection, a transaction.
     #[doc(hidden)]
@@ -143,6 +156,29 @@ pub trait Backend: Database + sealed::Sealed {
     /// How many bytes the row holds.
     #[doc(hidden)]
     fn size(row: &Self::Row) -> usize;
+}
+
+/// The texts around deliveries whose rows are locked by a transaction, one message each.
+///
+/// One delivery follows the other on the same connection for a while, and the commit of one begins
+/// the transaction of the next.
+#[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
+pub struct Chain {
+    /// Begins the first transaction.
+    pub begin: &'static str,
+    /// Commits, and begins the next one.
+    pub commit_and_begin: &'static str,
+    /// Commits the last one.
+    pub commit: &'static str,
+    /// Ends a transaction that wrote nothing, or is to be undone.
+    pub rollback: &'static str,
+    /// Marks what comes before a statement that may be refused.
+    pub mark: &'static str,
+    /// Undoes a refused statement.
+    pub undo: &'static str,
+    /// Asks whether the connection is alive.
+    pub probe: &'static str,
 }
 
 /// What a bound value is, for databases whose servers must be told its type.

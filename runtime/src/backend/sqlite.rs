@@ -1,10 +1,10 @@
 //! SQLite through sqlx.
 
-use sqlx::SqlStr;
 use sqlx::sqlite::{SqliteRow, SqliteTypeInfo};
 use sqlx::{Arguments, Decode, Encode, Executor, Row, Sqlite, Type, TypeInfo, ValueRef};
+use sqlx::{SqlSafeStr, SqlStr};
 
-use super::{Backend, BindResult, Bound, Each, Fault, IdOn, PayloadValue};
+use super::{Backend, BindResult, Bound, Chain, Each, Fault, IdOn, PayloadValue};
 use crate::descriptor::{Count, PayloadForm, TimeForm};
 use crate::dialect::{self, Clock};
 
@@ -16,6 +16,8 @@ impl Backend for Sqlite {
 
     const ONE_WRITER: bool = true;
     const INTERRUPTIBLE: bool = false;
+    // A transaction that writes holds up every other writer of the file.
+    const CHAIN: Option<Chain> = None;
 
     fn dialect(_clock: Clock) -> dialect::Sqlite {
         dialect::Sqlite
@@ -29,6 +31,10 @@ impl Backend for Sqlite {
         arguments: Args,
     ) -> sqlx::Result<Vec<SqliteRow>> {
         connection.fetch_all(sqlx::query_with(sql, arguments)).await
+    }
+
+    async fn run(connection: &mut sqlx::SqliteConnection, text: &'static str) -> sqlx::Result<()> {
+        connection.execute(text.into_sql_str()).await.map(drop)
     }
 
     async fn rows_on<'c, E>(

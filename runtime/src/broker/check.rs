@@ -1,8 +1,8 @@
 //! Start-up checks of a table: everything that is missing, in one error, before a row is claimed.
 
 use crate::backend::{Backend, Connections, Failure, Fault, Sql, Urgency, Values, bind, types};
-use crate::descriptor::{Role, TimeForm};
-use crate::dialect::{Dialect, LeaseStatements, Names};
+use crate::descriptor::Role;
+use crate::dialect::{Dialect, Names, Statement};
 use crate::error::SqlxBrokerError;
 use crate::handler::TableOn;
 
@@ -11,15 +11,15 @@ pub(super) async fn table<DB: Backend, T: TableOn<DB>>(
     connections: &Connections<DB>,
     dialect: &DB::Dialect,
     names: &Names,
-    statements: &LeaseStatements,
+    statements: Vec<&Statement>,
     subscription: &'static str,
-    form: TimeForm,
 ) -> Result<(), SqlxBrokerError> {
     let connect = |failure: Failure| SqlxBrokerError::Connect(failure.error);
     let mut findings = missing::<DB, T>(connections, dialect, names).await.map_err(connect)?;
     // A prepare names one missing column at most, so it says nothing new then.
     if findings.is_empty() {
-        let prepared = statements.all().map(|statement| {
+        let form = T::TABLE.lease_form();
+        let prepared = statements.into_iter().map(|statement| {
             (statement.name(), statement.sql(), types::<DB, T::Id>(statement, form))
         });
         for failure in connections.prepare(prepared.collect()).await {

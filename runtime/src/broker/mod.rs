@@ -6,6 +6,7 @@
 mod check;
 mod connected;
 mod open;
+mod resolve;
 mod settings;
 mod supervise;
 

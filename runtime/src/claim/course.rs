@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::dialect::{ClaimFrom, LeaseStatements};
+use crate::dialect::{ClaimFrom, Starts, Statement};
 
 /// How long claims may start past a watermark, and how long due retries may wait behind a backlog.
 const LOOK_BACK: Duration = Duration::from_secs(1);
@@ -31,10 +31,10 @@ pub(crate) struct Course<Id> {
 }
 
 impl<Id> Course<Id> {
-    pub(crate) fn new(statements: &LeaseStatements, now: Instant) -> Self {
+    pub(crate) fn new(claims: &Starts<Statement>, now: Instant) -> Self {
         Self {
-            watermarks: statements.claims.get(ClaimFrom::Watermark).is_some(),
-            retries: statements.claims.get(ClaimFrom::Retries).is_some(),
+            watermarks: claims.get(ClaimFrom::Watermark).is_some(),
+            retries: claims.get(ClaimFrom::Retries).is_some(),
             watermark: None,
             started: now,
             backlog: false,

@@ -1,21 +1,20 @@
 //! The claim loop: when to claim, how many rows, and how to keep them.
 //!
-//! It asks statements of a subscription by what they do, and never which database wrote them.
+//! It asks statements of a subscription by what they do, and never which database wrote them. What
+//! owns a row while it is in work has a folder of its own: a lease, or a locking transaction.
 
 mod avoided;
-mod buffer;
-mod claimer;
 mod course;
-mod keeper;
-mod ledger;
+mod lease;
 mod pace;
-mod refused;
+mod read;
+mod row_lock;
 mod subscription;
 mod wake;
 
-pub(crate) use claimer::claim_rows;
-pub(crate) use keeper::keep_leases;
-pub use ledger::{Batch, Claimed, Key, Ledger, Renewal, Verdict, Work};
+pub use lease::{Batch, Claimed, Key, Ledger, Renewal, Verdict, Work};
+pub(crate) use lease::{Leases, Signals, claim_rows, keep_leases};
 pub(crate) use pace::Backoff;
-pub(crate) use subscription::{Resolved, Signals, Subscription};
+pub(crate) use row_lock::{Chain, LEFT_ALONE, RowLocks};
+pub(crate) use subscription::{Resolved, Subscription};
 pub(crate) use wake::{Wake, wake, wake_all};

@@ -1,20 +1,20 @@
-//! One handler on one table and group: its statements, its rows in work, and who is told what.
+//! One handler on one table and group, whatever owns the rows of the table while they are in work.
 
+use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::Wake;
 use super::pace::DueTimes;
-use super::{Ledger, Wake};
 use crate::backend::{Backend, Connections, Failure, Fault, HostClock, Values, micros};
-use crate::descriptor::{Role, TimeForm};
-use crate::dialect::{LeaseStatements, Names};
+use crate::descriptor::{Role, TableDescriptor};
+use crate::dialect::{Event, Names};
 use crate::error::SqlxBrokerError;
-use crate::handler::{DecodeFailure, States, TableOn};
+use crate::handler::{DecodeFailure, States};
 use crate::settle::Cap;
 use crate::telemetry;
 
@@ -23,6 +23,8 @@ use crate::telemetry;
 pub(crate) struct Resolved {
     pub(crate) group: Option<String>,
     pub(crate) workers: usize,
+    /// The most rows that a handler is called with.
+    pub(crate) batch: usize,
     pub(crate) poll_interval: Duration,
     pub(crate) lease: Duration,
     pub(crate) timeout: Option<Duration>,
@@ -30,102 +32,34 @@ pub(crate) struct Resolved {
     pub(crate) on_decode_failure: DecodeFailure,
 }
 
-/// Who waits for what in a subscription.
+/// One handler on one table and group of a broker: what every claim mode needs.
 #[derive(Debug)]
-pub(crate) struct Signals {
-    /// Rows may be due.
-    pub(crate) wake: Arc<Wake>,
-    /// Rows are in the buffer.
-    pub(crate) work: Notify,
-    /// There is room for rows.
-    pub(crate) room: Notify,
-    claimer_waits: AtomicBool,
-    /// The buffer is low at this many rows.
-    low: AtomicUsize,
-    /// Outcomes wait to be written.
-    pub(crate) outcomes: Notify,
-    /// A row was put off.
-    pub(crate) due: Notify,
-    /// A row was settled while the subscription drains.
-    pub(crate) settled: Notify,
-    /// No row is claimed or started any more.
-    pub(crate) draining: CancellationToken,
-    /// Everything is over: what waits for an answer stops waiting.
-    pub(crate) over: CancellationToken,
-}
-
-impl Signals {
-    pub(crate) fn new(wake: Arc<Wake>) -> Self {
-        Self {
-            wake,
-            work: Notify::new(),
-            room: Notify::new(),
-            claimer_waits: AtomicBool::new(false),
-            low: AtomicUsize::new(0),
-            outcomes: Notify::new(),
-            due: Notify::new(),
-            settled: Notify::new(),
-            draining: CancellationToken::new(),
-            over: CancellationToken::new(),
-        }
-    }
-
-    /// Waits before a statement is sent again. `true`: everything is over.
-    pub(crate) async fn pause(&self, pause: Duration) -> bool {
-        tokio::select! {
-            () = self.over.cancelled() => true,
-            () = tokio::time::sleep(pause) => false,
-        }
-    }
-
-    /// The claimer is about to wait for room.
-    pub(crate) fn expect_room(&self) {
-        self.claimer_waits.store(true, Ordering::SeqCst);
-    }
-
-    /// At how many rows the claimer wants to be told that the buffer is low.
-    pub(crate) fn buffer_is_low_at(&self, rows: usize) {
-        self.low.store(rows, Ordering::Relaxed);
-    }
-
-    /// Deliveries are over: there may be room, and a drain may have ended.
-    pub(crate) fn removed(&self, buffered: usize) {
-        self.room_at(buffered);
-        self.settled.notify_one();
-    }
-
-    /// Tells the claimer, if it waits, that there may be room.
-    pub(crate) fn room_at(&self, buffered: usize) {
-        let low = buffered <= self.low.load(Ordering::Relaxed);
-        if low && self.claimer_waits.load(Ordering::SeqCst) {
-            self.claimer_waits.store(false, Ordering::SeqCst);
-            self.room.notify_one();
-        }
-    }
-}
-
-/// One handler on one table and group of a broker.
-#[derive(Debug)]
-pub(crate) struct Subscription<DB: Backend, T: TableOn<DB>> {
+pub(crate) struct Subscription<DB: Backend> {
     pub(crate) name: &'static str,
+    pub(crate) table: TableDescriptor,
     pub(crate) names: Names,
-    pub(crate) statements: LeaseStatements,
-    pub(crate) form: TimeForm,
     pub(crate) settings: Resolved,
     pub(crate) connections: Connections<DB>,
     pub(crate) clock: HostClock,
     pub(crate) states: States,
-    pub(crate) ledger: Mutex<Ledger<T::Id, DB::Row>>,
+    /// When rows that were put off are due.
     pub(crate) due: Mutex<DueTimes>,
-    pub(crate) signals: Signals,
+    /// One of them is due sooner than was known.
+    pub(crate) due_sooner: Notify,
+    /// Rows may be due.
+    pub(crate) wake: Arc<Wake>,
+    /// No row is claimed or started any more.
+    pub(crate) draining: CancellationToken,
+    /// Everything is over: what waits for an answer stops waiting.
+    pub(crate) over: CancellationToken,
     pub(crate) ended: Mutex<Option<SqlxBrokerError>>,
     /// What a task of ours panicked with.
-    pub(crate) panic: Mutex<Option<Box<dyn std::any::Any + Send>>>,
+    pub(crate) panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<DB: Backend, T: TableOn<DB>> Subscription<DB, T> {
+impl<DB: Backend> Subscription<DB> {
     /// The values that every statement of the subscription can ask for.
-    pub(crate) fn values(&self) -> Values<'_, T::Id> {
+    pub(crate) fn values<Id>(&self) -> Values<'_, Id> {
         let cap = self.settings.cap.as_ref();
         Values {
             group: self.settings.group.as_deref().unwrap_or_default(),
@@ -139,30 +73,80 @@ impl<DB: Backend, T: TableOn<DB>> Subscription<DB, T> {
 
     /// Whether the table can put rows off.
     pub(crate) fn delays(&self) -> bool {
-        T::TABLE.has(Role::RetryAfter)
+        self.table.has(Role::RetryAfter)
     }
 
     /// Logs a failed statement, and ends the subscription if no repetition can help.
     pub(crate) fn failed(&self, failure: Failure) -> Fault {
         let Failure { fault, statement, error } = failure;
-        telemetry::statement_failed(T::TABLE.name(), statement, &error);
+        telemetry::statement_failed(self.table.name(), statement, &error);
         if fault == Fault::Schema {
-            telemetry::subscription_ended(self.name, T::TABLE.name(), &error);
+            telemetry::subscription_ended(self.name, self.table.name(), &error);
             let ended = SqlxBrokerError::Ended {
                 subscription: self.name.to_owned(),
-                table: T::TABLE.to_string(),
+                table: self.table.to_string(),
                 statement,
                 source: error,
             };
             // Only the first reason counts.
             self.ended.lock().get_or_insert(ended);
-            self.signals.draining.cancel();
+            self.draining.cancel();
         }
         fault
     }
 
-    /// Wakes the subscriptions of this process to another group of the table.
-    pub(crate) fn wake_group(&self, group: &str) {
-        super::wake(self.names.table(), group);
+    /// Tells this process of rows that were settled and can be claimed now, or later: after these
+    /// delays, in microseconds.
+    pub(crate) fn follow_up(&self, event: Event, delays: impl IntoIterator<Item = i64>) {
+        match event {
+            Event::Retry => self.wake.wake(),
+            Event::RetryAfter => {
+                let now = Instant::now();
+                let mut due = self.due.lock();
+                let delays = delays.into_iter().map(|delay| u64::try_from(delay).unwrap_or(0));
+                let sooner = delays.map(|delay| due.remember(now + Duration::from_micros(delay)));
+                if sooner.fold(false, |any, sooner| any | sooner) {
+                    self.due_sooner.notify_one();
+                }
+            }
+            Event::DeadLetter => {
+                if let Some(cap) = &self.settings.cap {
+                    super::wake(self.names.table(), &cap.dead_letter);
+                }
+            }
+            Event::Ack | Event::GiveBack => {}
+        }
+    }
+
+    /// Waits for the poll interval, a wake, or the next due time, whichever comes first; no longer
+    /// than until the drain.
+    pub(crate) async fn idle(&self, poll: Duration) {
+        let poll = Instant::now() + poll;
+        loop {
+            let due = self.due.lock().next();
+            let until = due.map_or(poll, |due| due.min(poll));
+            tokio::select! {
+                () = self.draining.cancelled() => return,
+                () = self.wake.woken() => return,
+                () = self.due_sooner.notified() => {}
+                () = tokio::time::sleep_until(until.into()) => return,
+            }
+        }
+    }
+
+    /// Waits before a statement is sent again. `true`: everything is over.
+    pub(crate) async fn pause_or_end(&self, pause: Duration) -> bool {
+        tokio::select! {
+            () = self.over.cancelled() => true,
+            () = tokio::time::sleep(pause) => false,
+        }
+    }
+
+    /// Waits after a failed claim; no longer than until the drain.
+    pub(crate) async fn pause(&self, pause: Duration) {
+        tokio::select! {
+            () = self.draining.cancelled() => {}
+            () = tokio::time::sleep(pause) => {}
+        }
     }
 }

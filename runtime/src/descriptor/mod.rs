@@ -72,6 +72,15 @@ impl TableDescriptor {
         self.columns.iter().position(|column| column.role() == role)
     }
 
+    /// How leases are written, in a table that has them.
+    #[must_use]
+    pub(crate) fn lease_form(&self) -> TimeForm {
+        match self.column(Role::LockedUntil).map(Column::form) {
+            Some(Form::Time { form, .. }) => form,
+            _ => TimeForm::Native,
+        }
+    }
+
     /// Whether one of the columns has this role.
     #[must_use]
     pub fn has(&self, role: Role) -> bool {

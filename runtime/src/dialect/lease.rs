@@ -1,47 +1,6 @@
 //! Every statement of one lease subscription, rendered once at start-up.
 
-use super::{ClaimFrom, Dialect, Event, Many, Names, Statement};
-
-/// A statement for each place where a claim can start.
-#[derive(Debug, Clone)]
-pub struct Starts<S> {
-    /// At the beginning of the order.
-    start: S,
-    /// Past a watermark, where the database gains by it.
-    watermark: Option<S>,
-    /// Due retries only, where fresh rows could starve them.
-    retries: Option<S>,
-}
-
-impl<S> Starts<S> {
-    fn new(statement: impl Fn(ClaimFrom) -> Option<S>) -> Option<Self> {
-        Some(Self {
-            start: statement(ClaimFrom::Start)?,
-            watermark: statement(ClaimFrom::Watermark),
-            retries: statement(ClaimFrom::Retries),
-        })
-    }
-
-    /// The statement that starts there, if there is one.
-    #[must_use]
-    pub const fn get(&self, from: ClaimFrom) -> Option<&S> {
-        match from {
-            ClaimFrom::Start => Some(&self.start),
-            ClaimFrom::Watermark => self.watermark.as_ref(),
-            ClaimFrom::Retries => self.retries.as_ref(),
-        }
-    }
-
-    /// The statement that starts there; the one from the beginning where there is no such.
-    #[must_use]
-    pub fn at(&self, from: ClaimFrom) -> &S {
-        self.get(from).unwrap_or(&self.start)
-    }
-
-    fn all(&self) -> impl Iterator<Item = &S> {
-        ClaimFrom::ALL.into_iter().filter_map(|from| self.get(from))
-    }
-}
+use super::{ClaimFrom, Dialect, Event, Many, Names, Starts, Statement};
 
 /// The statements of a lease table.
 #[derive(Debug, Clone)]
@@ -80,15 +39,15 @@ impl LeaseStatements {
             claims_are_ordered: D::ORDERED_CLAIMS,
             claims: Starts::new(|from| dialect.claim(table, from))?,
             claims_except: Starts::new(|from| dialect.claim_except(table, from))?,
-            claim_one: dialect.claim_one(table),
+            claim_one: dialect.claim_one(table)?,
             firsts: Starts::new(|from| dialect.first(table, from))?,
             ack: dialect.settle(table, Event::Ack)?,
             retry: dialect.settle(table, Event::Retry)?,
             retry_after: dialect.settle(table, Event::RetryAfter),
             dead_letter: dialect.settle(table, Event::DeadLetter),
             give_back: dialect.settle(table, Event::GiveBack)?,
-            renew: dialect.renew(table),
-            look: dialect.look(table),
+            renew: dialect.renew(table)?,
+            look: dialect.look(table)?,
         })
     }
 

@@ -8,14 +8,18 @@ mod insert;
 mod lease;
 mod names;
 mod postgres;
+mod row_lock;
 mod sqlite;
+mod starts;
 mod statement;
 
 pub use insert::Insert;
-pub use lease::{LeaseStatements, Starts};
+pub use lease::LeaseStatements;
 pub use names::Names;
 pub use postgres::Postgres;
+pub use row_lock::RowLockStatements;
 pub use sqlite::Sqlite;
+pub use starts::Starts;
 pub use statement::{Many, Param, RowValue, Statement};
 
 /// Where a claim starts in the order of the table.
@@ -125,7 +129,7 @@ pub trait Dialect: Send + Sync + 'static {
     fn claim_except(&self, table: &Names, from: ClaimFrom) -> Option<Many>;
 
     /// Takes one row by its id, if it is due and free.
-    fn claim_one(&self, table: &Names) -> Statement;
+    fn claim_one(&self, table: &Names) -> Option<Statement>;
 
     /// Reads the ids of the first rows that a claim would take, in the claim's order.
     fn first(&self, table: &Names, from: ClaimFrom) -> Option<Statement>;
@@ -135,11 +139,22 @@ pub trait Dialect: Send + Sync + 'static {
     fn settle(&self, table: &Names, event: Event) -> Option<Many>;
 
     /// Moves the lease of rows that their deliveries still own, and returns ids and new tokens.
-    fn renew(&self, table: &Names) -> Many;
+    fn renew(&self, table: &Names) -> Option<Many>;
 
     /// Tells for each row: its ordinal, its state (0 gone or processed, 1 owned, 2 another token),
     /// whether the delivery's lease is in force (1 or 0), and the lease that it has now.
-    fn look(&self, table: &Names) -> Many;
+    fn look(&self, table: &Names) -> Option<Many>;
+
+    /// Locks rows that are due and free for the transaction, in the claim's order, and reads them.
+    /// `None` where a start is of no use, or rows cannot be locked.
+    fn lock(&self, table: &Names, from: ClaimFrom) -> Option<Statement>;
+
+    /// The same, leaving out rows by their ids.
+    fn lock_except(&self, table: &Names, from: ClaimFrom) -> Option<Many>;
+
+    /// Writes an outcome to rows that the transaction has locked, and returns their ids. `None` where
+    /// there is nothing to write, or no column for it.
+    fn end(&self, table: &Names, event: Event) -> Option<Many>;
 
     /// Lists the names of the table's columns; no row where there is no such table.
     fn columns(&self, table: &Names) -> Statement;

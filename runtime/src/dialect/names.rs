@@ -32,14 +32,15 @@ pub struct Names {
     pub(crate) group: Option<String>,
     pub(crate) attempt: Option<CountName>,
     pub(crate) retry_after: Option<TimeName>,
-    pub(crate) locked_until: TimeName,
+    /// A table without it locks its rows instead of leasing them.
+    pub(crate) locked_until: Option<TimeName>,
     pub(crate) processed_at: Option<TimeName>,
     pub(crate) last_error: Option<String>,
     pub(crate) payload: Option<String>,
 }
 
 impl Names {
-    /// Quotes the names of a lease table, or nothing where the declaration is not one.
+    /// Quotes the names of a table, or nothing where the declaration has no id.
     #[must_use]
     pub fn new(table: &TableDescriptor) -> Option<Self> {
         let name = |role| table.column(role).map(|column| quote(column.name()));
@@ -56,7 +57,7 @@ impl Names {
             group: name(Role::Group),
             attempt: table.column(Role::Attempt).and_then(count_name),
             retry_after: time(Role::RetryAfter),
-            locked_until: time(Role::LockedUntil)?,
+            locked_until: time(Role::LockedUntil),
             processed_at: time(Role::ProcessedAt),
             last_error: name(Role::LastError),
             payload: name(Role::Payload),

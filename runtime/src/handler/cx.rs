@@ -5,8 +5,8 @@ use std::fmt;
 use tokio_util::sync::CancellationToken;
 
 use super::{Carries, DecodeFailure, Outcome, States, TableOn};
-use crate::backend::Backend;
-use crate::claim::{Key, Subscription};
+use crate::backend::{Backend, IdOn};
+use crate::claim::Subscription;
 use crate::descriptor::{Form, Role};
 use crate::telemetry;
 
@@ -31,20 +31,33 @@ impl Meta {
         self.table
     }
 
-    /// The number of this delivery, from 1; always 1 where the table does not count.
+    /// The number of this delivery, from 1; always 1 where the table does not count. In a batch it
+    /// is the largest of its rows.
     #[must_use]
     pub const fn attempt(&self) -> u32 {
         self.attempt
     }
 }
 
-/// One delivery, as the macro's call of a handler sees it.
+/// A row in the hands of a worker.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Taken<Row> {
+    /// The number of this delivery.
+    pub(crate) attempt: i64,
+    pub(crate) row: Row,
+}
+
+/// The rows of one call, as the macro's call of a handler sees them.
 pub struct Cx<'a, DB: Backend, T: TableOn<DB>> {
-    subscription: &'a Subscription<DB, T>,
-    key: Key,
-    row: &'a DB::Row,
+    subscription: &'a Subscription<DB>,
+    rows: &'a [Taken<DB::Row>],
+    /// Asked once a call at most: most handlers take no cancellation token.
+    cancellation: &'a (dyn Fn() -> CancellationToken + Send + Sync),
     meta: Meta,
-    undecodable: bool,
+    /// Rows that cannot be decoded, and what happens to them instead.
+    undecodable: Vec<(usize, Outcome)>,
+    table: std::marker::PhantomData<fn() -> T>,
 }
 
 impl<DB: Backend, T: TableOn<DB>> fmt::Debug for Cx<'_, DB, T> {
@@ -55,17 +68,18 @@ impl<DB: Backend, T: TableOn<DB>> fmt::Debug for Cx<'_, DB, T> {
 
 impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
     pub(crate) fn new(
-        subscription: &'a Subscription<DB, T>,
-        key: Key,
-        row: &'a DB::Row,
-        attempt: i64,
+        subscription: &'a Subscription<DB>,
+        rows: &'a [Taken<DB::Row>],
+        cancellation: &'a (dyn Fn() -> CancellationToken + Send + Sync),
     ) -> Self {
+        let attempt = rows.iter().map(|taken| taken.attempt).max().unwrap_or(1);
         let meta = Meta {
             subscription: subscription.name,
             table: T::TABLE.name(),
             attempt: u32::try_from(attempt.max(0)).unwrap_or(u32::MAX),
         };
-        Self { subscription, key, row, meta, undecodable: false }
+        let table = std::marker::PhantomData;
+        Self { subscription, rows, cancellation, meta, undecodable: Vec::new(), table }
     }
 
     /// What is known of the delivery.
@@ -81,13 +95,7 @@ impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
     where
         T: Carries<M>,
     {
-        let payload = T::TABLE.position(Role::Payload).zip(T::TABLE.column(Role::Payload));
-        let bytes = match payload.map(|(at, column)| (at, column.form())) {
-            Some((at, Form::Payload(form))) => DB::payload(self.row, at, form),
-            _ => unreachable!("only a table with a payload carries messages"),
-        };
-        let message = bytes.map_err(|error| error.to_string()).and_then(T::decode);
-        message.map_err(|error| self.decode_failure(&error))
+        self.only(Self::decode)
     }
 
     /// The row.
@@ -95,13 +103,72 @@ impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
     /// # Errors
     /// What happens to a row that cannot be read.
     pub fn row(&mut self) -> Result<T, Outcome> {
-        T::read(self.row).map_err(|error| self.decode_failure(&error.to_string()))
+        self.only(Self::read)
     }
 
-    fn decode_failure(&mut self, error: &str) -> Outcome {
-        self.undecodable = true;
-        let id = self.subscription.ledger.lock().id(self.key).clone();
-        telemetry::message_undecodable(T::TABLE.name(), &id, error);
+    /// The messages of the batch, without those that cannot be decoded.
+    ///
+    /// # Errors
+    /// None of them can be.
+    pub fn messages<M>(&mut self) -> Result<Vec<M>, Outcome>
+    where
+        T: Carries<M>,
+    {
+        self.each(Self::decode)
+    }
+
+    /// The rows of the batch, without those that cannot be read.
+    ///
+    /// # Errors
+    /// None of them can be.
+    pub fn rows(&mut self) -> Result<Vec<T>, Outcome> {
+        self.each(Self::read)
+    }
+
+    fn decode<M>(row: &DB::Row) -> Result<M, String>
+    where
+        T: Carries<M>,
+    {
+        let payload = T::TABLE.position(Role::Payload).zip(T::TABLE.column(Role::Payload));
+        let bytes = match payload.map(|(at, column)| (at, column.form())) {
+            Some((at, Form::Payload(form))) => DB::payload(row, at, form),
+            _ => unreachable!("only a table with a payload carries messages"),
+        };
+        bytes.map_err(|error| error.to_string()).and_then(T::decode)
+    }
+
+    fn read(row: &DB::Row) -> Result<T, String> {
+        T::read(row).map_err(|error| error.to_string())
+    }
+
+    fn only<V>(&mut self, decode: fn(&DB::Row) -> Result<V, String>) -> Result<V, Outcome> {
+        let decoded = decode(&self.rows[0].row);
+        decoded.map_err(|error| {
+            let outcome = self.decode_failure(0, &error);
+            self.undecodable.push((0, outcome.clone()));
+            outcome
+        })
+    }
+
+    fn each<V>(&mut self, decode: fn(&DB::Row) -> Result<V, String>) -> Result<Vec<V>, Outcome> {
+        let mut values = Vec::with_capacity(self.rows.len());
+        for (n, taken) in self.rows.iter().enumerate() {
+            match decode(&taken.row) {
+                Ok(value) => values.push(value),
+                Err(error) => {
+                    let outcome = self.decode_failure(n, &error);
+                    self.undecodable.push((n, outcome));
+                }
+            }
+        }
+        // No handler is called for nothing, and each row has its outcome already.
+        if values.is_empty() { Err(Outcome::retry()) } else { Ok(values) }
+    }
+
+    fn decode_failure(&self, n: usize, error: &str) -> Outcome {
+        if let Ok(id) = id::<DB, T>(&self.rows[n].row) {
+            telemetry::message_undecodable(T::TABLE.name(), &id, error);
+        }
         let outcome = match self.subscription.settings.on_decode_failure {
             DecodeFailure::Drop => Outcome::drop(),
             DecodeFailure::Retry => Outcome::retry(),
@@ -111,20 +178,22 @@ impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
         outcome.because(error)
     }
 
-    pub(crate) const fn key(&self) -> Key {
-        self.key
-    }
-
-    /// Whether no handler was called, because it could not be given its row.
-    pub(crate) const fn is_undecodable(&self) -> bool {
+    /// Takes what happens to rows for which no handler was called.
+    pub(crate) fn into_undecodable(self) -> Vec<(usize, Outcome)> {
         self.undecodable
     }
 
-    pub(crate) fn states(&self) -> &States {
+    pub(crate) const fn states(&self) -> &'a States {
         &self.subscription.states
     }
 
     pub(crate) fn cancellation(&self) -> CancellationToken {
-        self.subscription.ledger.lock().cancellation(self.key)
+        (self.cancellation)()
     }
+}
+
+/// The id of a claimed row. The claim read it before, so that an error never happens.
+pub(crate) fn id<DB: Backend, T: TableOn<DB>>(row: &DB::Row) -> sqlx::Result<T::Id> {
+    let at = T::TABLE.position(Role::Id).unwrap_or_default();
+    T::Id::read(row, at)
 }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::{Cx, Meta, Needs, Outcome, QueueTable, TableOn};
+use super::{Cx, Meta, Needs, Outcome, Outcomes, QueueTable, TableOn};
 use crate::backend::Backend;
 use crate::handler::IntoOutcome;
 
@@ -29,6 +29,7 @@ pub struct Declaration {
     pub(crate) name: &'static str,
     pub(crate) group: Option<&'static str>,
     pub(crate) workers: usize,
+    pub(crate) batch: Option<usize>,
     pub(crate) poll_interval: Option<Duration>,
     pub(crate) lease: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
@@ -46,6 +47,7 @@ impl Declaration {
             name,
             group: None,
             workers: 8,
+            batch: None,
             poll_interval: None,
             lease: None,
             timeout: None,
@@ -65,6 +67,13 @@ impl Declaration {
     #[must_use]
     pub const fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
+        self
+    }
+
+    /// The most rows of one call; a handler of single rows has none.
+    #[must_use]
+    pub const fn batch(mut self, rows: usize) -> Self {
+        self.batch = Some(rows);
         self
     }
 
@@ -126,11 +135,11 @@ pub trait Declared: Sized + Send + 'static {
 /// A subscriber on a database: the generated call of its handler.
 #[doc(hidden)]
 pub trait Subscribed<DB: Backend>: Declared<Row: TableOn<DB>> {
-    /// Takes the handler's arguments and calls it; the error is what happens to a row from which
+    /// Takes the handler's arguments and calls it; the error is what happens to rows from which
     /// they cannot be taken.
     fn handle(
         cx: &mut Cx<'_, DB, Self::Row>,
-    ) -> impl Future<Output = Result<Outcome, Outcome>> + Send;
+    ) -> impl Future<Output = Result<Outcomes, Outcome>> + Send;
 
     /// Names what the service must have for it.
     fn needs(needs: &mut Needs);

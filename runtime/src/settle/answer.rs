@@ -4,21 +4,21 @@ use std::time::{Duration, Instant};
 
 use super::look_up;
 use crate::backend::{Backend, Urgency};
-use crate::claim::{Batch, Subscription, Verdict};
+use crate::claim::{Batch, Leases, Verdict};
 use crate::dialect::Event;
 use crate::handler::TableOn;
 use crate::telemetry;
 
 /// Ends the deliveries whose rows were changed, and returns the others.
 pub(super) fn conclude<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
+    leases: &Leases<DB, T>,
     batch: &Batch<T::Id>,
     mut settled: Vec<T::Id>,
 ) -> Batch<T::Id> {
     settled.sort_unstable();
     let mut missing = batch.none();
     let buffered = {
-        let mut ledger = subscription.ledger.lock();
+        let mut ledger = leases.ledger.lock();
         for (n, &key) in batch.keys.iter().enumerate() {
             match settled.binary_search(&batch.rows.ids[n]) {
                 Ok(_) => ledger.remove(key),
@@ -27,54 +27,28 @@ pub(super) fn conclude<DB: Backend, T: TableOn<DB>>(
         }
         ledger.buffered()
     };
-    if missing.keys.len() < batch.keys.len() {
-        follow_up(subscription, batch);
+    if let Some(event) = batch.event.filter(|_| missing.keys.len() < batch.keys.len()) {
+        leases.subscription.follow_up(event, batch.rows.delays.iter().copied());
     }
-    subscription.signals.removed(buffered);
+    leases.signals.removed(buffered);
     missing
-}
-
-/// Tells this process of rows that can be claimed now, or later.
-fn follow_up<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
-    batch: &Batch<T::Id>,
-) {
-    let signals = &subscription.signals;
-    match batch.event {
-        Some(Event::Retry) => signals.wake.wake(),
-        Some(Event::RetryAfter) => {
-            let now = Instant::now();
-            let mut due = subscription.due.lock();
-            let delays = batch.rows.delays.iter().map(|delay| u64::try_from(*delay).unwrap_or(0));
-            let sooner = delays.map(|delay| due.remember(now + Duration::from_micros(delay)));
-            if sooner.fold(false, |any, sooner| any | sooner) {
-                signals.due.notify_one();
-            }
-        }
-        Some(Event::DeadLetter) => {
-            if let Some(cap) = &subscription.settings.cap {
-                subscription.wake_group(&cap.dead_letter);
-            }
-        }
-        Some(Event::Ack | Event::GiveBack) | None => {}
-    }
 }
 
 /// Decides about rows that a statement left out, or that it perhaps changed. What is still owned
 /// is settled again: at once, and returned, if the statement is unknown; else alone and a little
 /// later, because then somebody else has the row locked, or a trigger keeps it as it is.
 pub(super) async fn judge<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
+    leases: &Leases<DB, T>,
     batch: &Batch<T::Id>,
 ) -> Option<Batch<T::Id>> {
-    let Some(found) = look_up(subscription, batch, Urgency::Settle).await else {
-        abandon(subscription, batch);
+    let Some(found) = look_up(leases, batch, Urgency::Settle).await else {
+        abandon(leases, batch);
         return None;
     };
     let table = T::TABLE.name();
-    let later = soon(subscription);
+    let later = soon(leases);
     let mut again = batch.none();
-    let mut ledger = subscription.ledger.lock();
+    let mut ledger = leases.ledger.lock();
     for (n, &key) in batch.keys.iter().enumerate() {
         match ledger.outcome_found(key, found[n], later) {
             Verdict::Done => {}
@@ -88,21 +62,18 @@ pub(super) async fn judge<DB: Backend, T: TableOn<DB>>(
             Verdict::Lost => telemetry::lease_lost(table, &batch.rows.ids[n]),
         }
     }
-    subscription.signals.removed(ledger.buffered());
+    leases.signals.removed(ledger.buffered());
     (!again.keys.is_empty()).then_some(again)
 }
 
 /// When a row is asked again that somebody else has locked.
-pub(super) fn soon<DB: Backend, T: TableOn<DB>>(subscription: &Subscription<DB, T>) -> Instant {
-    Instant::now() + (subscription.settings.lease / 10).min(Duration::from_millis(500))
+pub(super) fn soon<DB: Backend, T: TableOn<DB>>(leases: &Leases<DB, T>) -> Instant {
+    Instant::now() + (leases.subscription.settings.lease / 10).min(Duration::from_millis(500))
 }
 
 /// Nothing can be written any more: the rows wait for the end of their leases.
-pub(super) fn abandon<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
-    batch: &Batch<T::Id>,
-) {
-    let mut ledger = subscription.ledger.lock();
+pub(super) fn abandon<DB: Backend, T: TableOn<DB>>(leases: &Leases<DB, T>, batch: &Batch<T::Id>) {
+    let mut ledger = leases.ledger.lock();
     batch.keys.iter().for_each(|&key| ledger.remove(key));
-    subscription.signals.removed(ledger.buffered());
+    leases.signals.removed(ledger.buffered());
 }

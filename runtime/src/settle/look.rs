@@ -1,7 +1,7 @@
 //! Looking up rows whose last statement gave no answer, or left them out.
 
 use crate::backend::{Backend, Failure, Fault, Urgency, bind_many};
-use crate::claim::{Backoff, Batch, Subscription};
+use crate::claim::{Backoff, Batch, Leases};
 use crate::descriptor::TimeForm;
 use crate::handler::TableOn;
 
@@ -44,17 +44,17 @@ impl Found {
 
 /// Looks until the database answers. `None`: the subscription is over, or no repetition can help.
 pub(crate) async fn look_up<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
+    leases: &Leases<DB, T>,
     batch: &Batch<T::Id>,
     urgency: Urgency,
 ) -> Option<Vec<Found>> {
     let mut backoff = Backoff::default();
     loop {
-        match look(subscription, batch, urgency).await {
+        match look(leases, batch, urgency).await {
             Ok(found) => return Some(found),
             Err(failure) => {
-                if subscription.failed(failure) == Fault::Schema
-                    || subscription.signals.pause(backoff.pause()).await
+                if leases.subscription.failed(failure) == Fault::Schema
+                    || leases.subscription.pause_or_end(backoff.pause()).await
                 {
                     return None;
                 }
@@ -65,16 +65,17 @@ pub(crate) async fn look_up<DB: Backend, T: TableOn<DB>>(
 
 /// Reads what the database has for each row of a batch, in its order.
 async fn look<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
+    leases: &Leases<DB, T>,
     batch: &Batch<T::Id>,
     urgency: Urgency,
 ) -> Result<Vec<Found>, Failure> {
-    let look = &subscription.statements.look;
-    let query = bind_many(look, &subscription.values(), batch.keys.len(), &batch.rows)?;
-    let rows = subscription.connections.rows(urgency, query).await?;
+    let look = &leases.statements.look;
+    let query =
+        bind_many(look, &leases.subscription.values::<T::Id>(), batch.keys.len(), &batch.rows)?;
+    let rows = leases.subscription.connections.rows(urgency, query).await?;
     let mut found = vec![Found::Gone { in_force: false }; batch.keys.len()];
     for row in &rows {
-        let read = Found::read::<DB>(row, subscription.form);
+        let read = Found::read::<DB>(row, leases.form);
         let (at, state) = read.map_err(|error| Failure::new::<DB>("look", error))?;
         if let Some(found) = found.get_mut(at) {
             *found = state;

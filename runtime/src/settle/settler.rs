@@ -5,24 +5,22 @@ use std::time::Instant;
 
 use super::answer::{abandon, conclude, judge, soon};
 use crate::backend::{Backend, Failure, Fault, IdOn, Urgency, bind_many};
-use crate::claim::{Backoff, Batch, Claimed, Subscription};
+use crate::claim::{Backoff, Batch, Claimed, Leases};
 use crate::dialect::{Event, Many};
 use crate::handler::TableOn;
 use crate::telemetry;
 
 /// Settles until the subscription is over.
-pub(crate) async fn settle_outcomes<DB: Backend, T: TableOn<DB>>(
-    subscription: Arc<Subscription<DB, T>>,
-) {
-    let max = subscription.statements.ack.max_rows();
+pub(crate) async fn settle_outcomes<DB: Backend, T: TableOn<DB>>(leases: Arc<Leases<DB, T>>) {
+    let max = leases.statements.ack.max_rows();
     // What is left then is past its lease, and each statement might wait as long as it may.
-    while !subscription.signals.over.is_cancelled() {
+    while !leases.subscription.over.is_cancelled() {
         let (batch, due) = {
-            let mut ledger = subscription.ledger.lock();
+            let mut ledger = leases.ledger.lock();
             (ledger.next_settlement(Instant::now(), max), ledger.next_due())
         };
         if let Some(batch) = batch {
-            settle(&subscription, batch).await;
+            settle(&leases, batch).await;
             continue;
         }
         let due = async {
@@ -32,8 +30,8 @@ pub(crate) async fn settle_outcomes<DB: Backend, T: TableOn<DB>>(
             }
         };
         tokio::select! {
-            () = subscription.signals.over.cancelled() => return,
-            () = subscription.signals.outcomes.notified() => {}
+            () = leases.subscription.over.cancelled() => return,
+            () = leases.signals.outcomes.notified() => {}
             () = due => {}
         }
     }
@@ -42,37 +40,34 @@ pub(crate) async fn settle_outcomes<DB: Backend, T: TableOn<DB>>(
 /// Gives rows back that never were in the ledger, before anything else happens. If that fails they
 /// wait for the end of their leases, with the attempt that their claim counted.
 pub(crate) async fn give_back<DB: Backend, T: TableOn<DB>, Row>(
-    subscription: &Subscription<DB, T>,
+    leases: &Leases<DB, T>,
     rows: impl Iterator<Item = Claimed<T::Id, Row>>,
 ) {
-    let many = &subscription.statements.give_back;
-    let mut batch = Batch::of(subscription.form, Event::GiveBack, rows);
+    let many = &leases.statements.give_back;
+    let mut batch = Batch::of(leases.form, Event::GiveBack, rows);
     while !batch.rows.ids.is_empty() {
         let rest = batch.rows.split_off(batch.rows.ids.len().min(many.max_rows()));
-        if let Err(failure) = send(subscription, &batch).await {
-            subscription.failed(failure);
+        if let Err(failure) = send(leases, &batch).await {
+            leases.subscription.failed(failure);
         }
         batch.rows = rest;
     }
 }
 
 /// Settles a batch; a group that the database refuses is halved until the bad row stands alone.
-async fn settle<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
-    batch: Batch<T::Id>,
-) {
+async fn settle<DB: Backend, T: TableOn<DB>>(leases: &Leases<DB, T>, batch: Batch<T::Id>) {
     let mut backoff = Backoff::default();
     let mut groups = vec![batch];
     while let Some(mut group) = groups.pop() {
-        match send(subscription, &group).await {
+        match send(leases, &group).await {
             Ok(settled) => {
-                let missing = conclude(subscription, &group, settled);
+                let missing = conclude(leases, &group, settled);
                 if !missing.keys.is_empty() {
-                    judge(subscription, &missing).await;
+                    judge(leases, &missing).await;
                 }
             }
             Err(failure) if failure.fault == Fault::Data => match group.keys.len() {
-                1 => refuse(subscription, group, &failure, &mut groups),
+                1 => refuse(leases, group, &failure, &mut groups),
                 n => {
                     let half = group.split_off(n / 2);
                     groups.extend([half, group]);
@@ -84,28 +79,28 @@ async fn settle<DB: Backend, T: TableOn<DB>>(
                 let half = group.split_off(group.keys.len() / 2);
                 groups.extend([half, group]);
             }
-            Err(failure) => match subscription.failed(failure) {
+            Err(failure) => match leases.subscription.failed(failure) {
                 // Whether it ran is not known: the rows are looked up, not guessed.
                 Fault::Connection => {
-                    subscription.ledger.lock().unanswered(&group.keys);
+                    leases.ledger.lock().unanswered(&group.keys);
                     // A server that refuses every write, such as a standby, is not to be stormed.
-                    if subscription.signals.pause(backoff.pause()).await {
-                        return abandon(subscription, &group);
+                    if leases.subscription.pause_or_end(backoff.pause()).await {
+                        return abandon(leases, &group);
                     }
-                    groups.extend(judge(subscription, &group).await);
+                    groups.extend(judge(leases, &group).await);
                 }
                 Fault::Blocked => {
-                    let later = soon(subscription);
-                    let mut ledger = subscription.ledger.lock();
+                    let later = soon(leases);
+                    let mut ledger = leases.ledger.lock();
                     group.keys.iter().for_each(|&key| ledger.ask_again(key, later));
                 }
                 Fault::Transient => {
-                    if subscription.signals.pause(backoff.pause()).await {
-                        return abandon(subscription, &group);
+                    if leases.subscription.pause_or_end(backoff.pause()).await {
+                        return abandon(leases, &group);
                     }
                     groups.push(group);
                 }
-                Fault::Schema | Fault::Data => abandon(subscription, &group),
+                Fault::Schema | Fault::Data => abandon(leases, &group),
             },
         }
     }
@@ -113,26 +108,26 @@ async fn settle<DB: Backend, T: TableOn<DB>>(
 
 /// Sends one statement and returns the ids of the rows that it changed.
 async fn send<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
+    leases: &Leases<DB, T>,
     batch: &Batch<T::Id>,
 ) -> Result<Vec<T::Id>, Failure> {
     let query = bind_many(
-        many(subscription, batch),
-        &subscription.values(),
+        many(leases, batch),
+        &leases.subscription.values::<T::Id>(),
         batch.rows.ids.len(),
         &batch.rows,
     )?;
     let name = query.name;
-    let rows = subscription.connections.rows(Urgency::Settle, query).await?;
+    let rows = leases.subscription.connections.rows(Urgency::Settle, query).await?;
     let ids: sqlx::Result<Vec<_>> = rows.iter().map(|row| T::Id::read(row, 0)).collect();
     ids.map_err(|error| Failure::new::<DB>(name, error))
 }
 
 fn many<'a, DB: Backend, T: TableOn<DB>>(
-    subscription: &'a Subscription<DB, T>,
+    leases: &'a Leases<DB, T>,
     batch: &Batch<T::Id>,
 ) -> &'a Many {
-    match batch.event.and_then(|event| subscription.statements.settle(event)) {
+    match batch.event.and_then(|event| leases.statements.settle(event)) {
         Some(many) => many,
         None => unreachable!("a settlement is one of the events that the table has columns for"),
     }
@@ -141,13 +136,13 @@ fn many<'a, DB: Backend, T: TableOn<DB>>(
 /// The database refuses the outcome of one row: first without the reason's text, then for good. The
 /// row keeps its lease to its end.
 fn refuse<DB: Backend, T: TableOn<DB>>(
-    subscription: &Subscription<DB, T>,
+    leases: &Leases<DB, T>,
     mut group: Batch<T::Id>,
     failure: &Failure,
     groups: &mut Vec<Batch<T::Id>>,
 ) {
     let key = group.keys[0];
-    let mut ledger = subscription.ledger.lock();
+    let mut ledger = leases.ledger.lock();
     if ledger.without_reason(key) {
         group.rows.reasons[0] = None;
         groups.push(group);
@@ -160,5 +155,5 @@ fn refuse<DB: Backend, T: TableOn<DB>>(
         &failure.error,
     );
     ledger.remove(key);
-    subscription.signals.removed(ledger.buffered());
+    leases.signals.removed(ledger.buffered());
 }

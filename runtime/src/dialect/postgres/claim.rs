@@ -65,7 +65,6 @@ const fn integer(count: Count) -> &'static str {
 impl Postgres {
     /// What holds of a row that is due and free.
     fn ready(self, table: &Names) -> Vec<String> {
-        let lease = &table.locked_until.name;
         let mut ready = Vec::new();
         if let Some(group) = &table.group {
             ready.push(format!("c.{group} = :group"));
@@ -77,15 +76,18 @@ impl Postgres {
             let at_start = self.at_start(retry_after.form);
             ready.push(format!("{} <= {at_start}", due(retry_after, "c")));
         }
-        let at_start = self.at_start(table.locked_until.form);
-        ready.push(format!("(c.{lease} IS NULL OR c.{lease} <= {at_start})"));
+        if let Some(TimeName { name, form, .. }) = &table.locked_until {
+            let at_start = self.at_start(*form);
+            ready.push(format!("(c.{name} IS NULL OR c.{name} <= {at_start})"));
+        }
         ready
     }
 
-    /// The ids of the first rows behind a start that are due and free, locked.
+    /// Columns of the first rows behind a start that are due and free, locked.
     pub(super) fn picked(
         self,
         table: &Names,
+        columns: &str,
         from: ClaimFrom,
         more: &[String],
         indent: &str,
@@ -94,9 +96,8 @@ impl Postgres {
         ready.extend(behind(table, from)?);
         ready.extend_from_slice(more);
         Some(format!(
-            "SELECT c.{id}\n{indent}FROM {t} AS c\n{indent}WHERE {ready}\n{indent}ORDER BY {order}\n\
-             {indent}LIMIT :limit\n{indent}FOR NO KEY UPDATE SKIP LOCKED",
-            id = table.id,
+            "SELECT {columns}\n{indent}FROM {t} AS c\n{indent}WHERE {ready}\n\
+             {indent}ORDER BY {order}\n{indent}LIMIT :limit\n{indent}FOR NO KEY UPDATE SKIP LOCKED",
             t = table.table,
             ready = ready.join(&format!("\n{indent}  AND ")),
             order = order(table, "c"),
@@ -113,7 +114,7 @@ impl Postgres {
         read.extend(table.group.as_ref().map(|group| format!("r.{group}")));
         read.extend(table.processed_at.as_ref().map(|at| format!("r.{}", at.name)));
         read.extend(table.retry_after.as_ref().map(|at| format!("r.{}", at.name)));
-        read.push(format!("r.{}", locked_until.name));
+        read.extend(locked_until.as_ref().map(|at| format!("r.{}", at.name)));
         format!(
             "SELECT c.{id}\n    FROM (\n      SELECT {read}\n      FROM {t} AS r\n      \
              WHERE r.{id} = :id\n      LIMIT 1\n      FOR NO KEY UPDATE SKIP LOCKED) AS c\n    \
@@ -128,9 +129,9 @@ impl Postgres {
     /// The ids are an array made once (an `InitPlan`), because a locking subquery under `IN` can be
     /// run again for each outer row and then claims more than its limit. The outer SELECT puts the
     /// rows into the claim's order, which RETURNING does not promise.
-    pub(super) fn taken(self, table: &Names, picked: &str) -> String {
-        let Names { id, locked_until, .. } = table;
-        let mut set = format!("{} = {}", locked_until.name, self.lease(locked_until));
+    pub(super) fn taken(self, table: &Names, lease: &TimeName, picked: &str) -> String {
+        let id = &table.id;
+        let mut set = format!("{} = {}", lease.name, self.lease(lease));
         let mut returning = Vec::new();
         for (column, role) in &table.columns {
             match (role, &table.attempt) {

@@ -1,6 +1,7 @@
 //! PostgreSQL 14 and later.
 
 mod claim;
+mod row_lock;
 
 use super::names::TimeName;
 use super::statement::Placeholders;
@@ -76,12 +77,12 @@ struct Owned {
     condition: String,
 }
 
-fn owned(table: &Names) -> Owned {
-    let array = match table.locked_until.form {
+fn owned(table: &Names, lease: &TimeName) -> Owned {
+    let array = match lease.form {
         TimeForm::Native => "timestamptz[]",
         TimeForm::Micros => "bigint[]",
     };
-    let lease = &table.locked_until.name;
+    let lease = &lease.name;
     match &table.attempt {
         Some(attempt) => Owned {
             arrays: format!("unnest(:ids, :tokens::{array}, :attempts::bigint[])"),
@@ -101,9 +102,9 @@ fn owned(table: &Names) -> Owned {
 /// A locking subquery under LATERAL is never made a join, so the few ids always drive the plan: a
 /// plan that the server kept from when the table was empty would otherwise read all of it. A row
 /// that another session holds is left out, so that it cannot hold up the others.
-fn owned_ids(table: &Names, strength: &str) -> String {
+fn owned_ids(table: &Names, lease: &TimeName, strength: &str) -> String {
     let Names { table: t, id, .. } = table;
-    let Owned { arrays, columns, condition } = owned(table);
+    let Owned { arrays, columns, condition } = owned(table, lease);
     format!(
         "ARRAY (\n  SELECT x.id\n  FROM {arrays} AS u({columns})\n  CROSS JOIN LATERAL (\n    \
          SELECT c.{id} AS id\n    FROM {t} AS c\n    WHERE c.{id} = u.id AND {condition}\n    \
@@ -120,91 +121,64 @@ impl Dialect for Postgres {
     }
 
     fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
-        let picked = self.picked(table, from, &[], INSIDE)?;
-        Some(Self::statement(from.claim(), &self.taken(table, &picked)))
+        let lease = table.locked_until.as_ref()?;
+        let picked = self.picked(table, &id(table), from, &[], INSIDE)?;
+        Some(Self::statement(from.claim(), &self.taken(table, lease, &picked)))
     }
 
     fn claim_except(&self, table: &Names, from: ClaimFrom) -> Option<Many> {
-        let others = format!("NOT (c.{} = ANY (:ids))", table.id);
-        let picked = self.picked(table, from, &[others], INSIDE)?;
-        Some(Self::many(from.claim_except(), &self.taken(table, &picked)))
+        let lease = table.locked_until.as_ref()?;
+        let picked = self.picked(table, &id(table), from, &[others(table)], INSIDE)?;
+        Some(Self::many(from.claim_except(), &self.taken(table, lease, &picked)))
     }
 
-    fn claim_one(&self, table: &Names) -> Statement {
-        Self::statement("claim_one", &self.taken(table, &self.one(table)))
+    fn claim_one(&self, table: &Names) -> Option<Statement> {
+        let lease = table.locked_until.as_ref()?;
+        Some(Self::statement("claim_one", &self.taken(table, lease, &self.one(table))))
     }
 
     fn first(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
-        Some(Self::statement(from.first(), &self.picked(table, from, &[], "")?))
+        Some(Self::statement(from.first(), &self.picked(table, &id(table), from, &[], "")?))
     }
 
     fn settle(&self, table: &Names, event: Event) -> Option<Many> {
-        let Names { table: t, id, locked_until, .. } = table;
-        let lease = &locked_until.name;
-        let mut set = vec![format!("{lease} = NULL")];
-        // What is different for each row is looked up by its id; a join could be planned badly.
-        let of_row = |array: &str| format!("({array})[array_position(:ids, j.{id})]");
-        let reason = |set: &mut Vec<String>| {
-            if let Some(column) = &table.last_error {
-                let reason = of_row(":reasons::text[]");
-                set.push(format!("{column} = coalesce({reason}, j.{column})"));
-            }
-        };
+        let Names { table: t, id, .. } = table;
+        let lease = table.locked_until.as_ref()?;
+        let mut set = self.changes(table, event)?;
         match event {
-            Event::Ack => match &table.processed_at {
-                Some(at) => set.push(format!("{} = {}", at.name, self.now(at.form))),
-                None => set.clear(),
-            },
-            Event::Retry => reason(&mut set),
-            Event::RetryAfter => {
-                let retry_after = table.retry_after.as_ref()?;
-                let later = self.later(retry_after.form, &of_row(":delays::bigint[]"));
-                set.push(format!("{} = {later}", retry_after.name));
-                reason(&mut set);
-            }
-            Event::DeadLetter => {
-                set.push(format!("{} = :dead_letter", table.group.as_ref()?));
-                if let Some(attempt) = &table.attempt {
-                    set.push(format!("{} = 1", attempt.name));
-                }
-                if let Some(TimeName { name, form, nullable }) = &table.retry_after {
-                    let due = if *nullable { "NULL".to_owned() } else { self.now(*form) };
-                    set.push(format!("{name} = {due}"));
-                }
-                reason(&mut set);
-            }
+            Event::Ack if set.is_empty() => {}
             Event::GiveBack => {
                 // Not null: a later claim must write a later token than this delivery had.
-                set = vec![format!("{lease} = {}", self.now(locked_until.form))];
-                if let Some(attempt) = &table.attempt {
-                    set.push(format!("{0} = j.{0} - 1", attempt.name));
-                }
+                set.insert(0, format!("{} = {}", lease.name, self.now(lease.form)));
             }
+            _ => set.insert(0, format!("{} = NULL", lease.name)),
         }
         let (change, strength) = match set.is_empty() {
             true => (format!("DELETE FROM {t} AS j"), "UPDATE"),
             false => (format!("UPDATE {t} AS j\nSET {}", set.join(",\n  ")), "NO KEY UPDATE"),
         };
-        let ids = owned_ids(table, strength);
+        let ids = owned_ids(table, lease, strength);
         let sql = format!("{change}\nWHERE j.{id} = ANY ({ids})\nRETURNING j.{id}");
         Some(Self::many(event.name(), &sql))
     }
 
-    fn renew(&self, table: &Names) -> Many {
-        let Names { table: t, id, locked_until, .. } = table;
+    fn renew(&self, table: &Names) -> Option<Many> {
+        let Names { table: t, id, .. } = table;
+        let locked_until = table.locked_until.as_ref()?;
         let lease = self.lease(locked_until);
         let name = &locked_until.name;
-        let ids = owned_ids(table, "NO KEY UPDATE");
+        let ids = owned_ids(table, locked_until, "NO KEY UPDATE");
         let sql = format!(
             "UPDATE {t} AS j\nSET {name} = {lease}\nWHERE j.{id} = ANY ({ids})\n\
              RETURNING j.{id}, j.{name}"
         );
-        Self::many("renew", &sql)
+        Some(Self::many("renew", &sql))
     }
 
-    fn look(&self, table: &Names) -> Many {
-        let Names { table: t, id, locked_until, .. } = table;
-        let Owned { arrays, columns, condition } = owned(table);
+    fn look(&self, table: &Names) -> Option<Many> {
+        let Names { table: t, id, .. } = table;
+        let locked_until = table.locked_until.as_ref()?;
+        let Owned { arrays, columns, condition } = owned(table, locked_until);
         let processed = match &table.processed_at {
             Some(at) => format!(" OR c.{} IS NOT NULL", at.name),
             None => String::new(),
@@ -223,7 +197,22 @@ impl Dialect for Postgres {
             now = self.at_start(locked_until.form),
             lease = locked_until.name,
         );
-        Self::many("look", &sql)
+        Some(Self::many("look", &sql))
+    }
+
+    fn lock(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
+        let columns = row_lock::columns(table);
+        Some(Self::statement(from.claim(), &self.picked(table, &columns, from, &[], "")?))
+    }
+
+    fn lock_except(&self, table: &Names, from: ClaimFrom) -> Option<Many> {
+        let columns = row_lock::columns(table);
+        let sql = self.picked(table, &columns, from, &[others(table)], "")?;
+        Some(Self::many(from.claim_except(), &sql))
+    }
+
+    fn end(&self, table: &Names, event: Event) -> Option<Many> {
+        self.ended(table, event).map(|sql| Self::many(event.name(), &sql))
     }
 
     fn columns(&self, _table: &Names) -> Statement {
@@ -277,7 +266,56 @@ impl Dialect for Postgres {
     }
 }
 
+/// The id, read by a claim.
+fn id(table: &Names) -> String {
+    format!("c.{}", table.id)
+}
+
+/// Rows that are not left out.
+fn others(table: &Names) -> String {
+    format!("NOT (c.{} = ANY (:ids))", table.id)
+}
+
 impl Postgres {
+    /// What an event changes in a row, besides what owned it; nothing if it deletes the row, and
+    /// `None` where the table has no column for it.
+    fn changes(self, table: &Names, event: Event) -> Option<Vec<String>> {
+        let mut set = Vec::new();
+        // What is different for each row is looked up by its id; a join could be planned badly.
+        let of_row = |array: &str| format!("({array})[array_position(:ids, j.{})]", table.id);
+        match event {
+            Event::Ack => {
+                let at = table.processed_at.as_ref();
+                set.extend(at.map(|at| format!("{} = {}", at.name, self.now(at.form))));
+                return Some(set);
+            }
+            Event::Retry => {}
+            Event::RetryAfter => {
+                let retry_after = table.retry_after.as_ref()?;
+                let later = self.later(retry_after.form, &of_row(":delays::bigint[]"));
+                set.push(format!("{} = {later}", retry_after.name));
+            }
+            Event::DeadLetter => {
+                set.push(format!("{} = :dead_letter", table.group.as_ref()?));
+                set.extend(table.attempt.as_ref().map(|attempt| format!("{} = 1", attempt.name)));
+                if let Some(TimeName { name, form, nullable }) = &table.retry_after {
+                    let due = if *nullable { "NULL".to_owned() } else { self.now(*form) };
+                    set.push(format!("{name} = {due}"));
+                }
+            }
+            Event::GiveBack => {
+                let attempt = table.attempt.as_ref();
+                set.extend(attempt.map(|attempt| format!("{0} = j.{0} - 1", attempt.name)));
+                return Some(set);
+            }
+        }
+        if let Some(column) = &table.last_error {
+            let reason = of_row(":reasons::text[]");
+            set.push(format!("{column} = coalesce({reason}, j.{column})"));
+        }
+        Some(set)
+    }
+
     fn inserted(self, table: &Names, insert: &Insert, many: bool) -> (String, String) {
         let mut columns = Vec::new();
         let mut values = Vec::new();

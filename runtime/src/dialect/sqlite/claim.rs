@@ -48,7 +48,6 @@ fn behind(table: &Names, from: ClaimFrom) -> Option<Option<String>> {
 
 /// What holds of a row that is due and free.
 fn ready(table: &Names) -> Vec<String> {
-    let TimeName { name: lease, form, .. } = &table.locked_until;
     let mut ready = Vec::new();
     if let Some(group) = &table.group {
         ready.push(format!("c.{group} = :group"));
@@ -60,7 +59,9 @@ fn ready(table: &Names) -> Vec<String> {
         let now = suffix(retry_after.form);
         ready.push(format!("{} <= :now_{now}", due(retry_after, "c")));
     }
-    ready.push(format!("(c.{lease} IS NULL OR c.{lease} <= :now_{})", suffix(*form)));
+    if let Some(TimeName { name: lease, form, .. }) = &table.locked_until {
+        ready.push(format!("(c.{lease} IS NULL OR c.{lease} <= :now_{})", suffix(*form)));
+    }
     ready
 }
 
@@ -99,8 +100,9 @@ pub(super) fn one(table: &Names) -> String {
 }
 
 /// Takes the rows whose ids are picked; they come in the order of their ids.
-pub(super) fn taken(table: &Names, picked: &str) -> String {
-    let Names { table: t, id, locked_until: TimeName { name: lease, form, .. }, .. } = table;
+pub(super) fn taken(table: &Names, lease: &TimeName, picked: &str) -> String {
+    let Names { table: t, id, .. } = table;
+    let TimeName { name: lease, form, .. } = lease;
     // The lease before this one is not later than now, so now plus a lease is later than both.
     let mut set = format!("{lease} = :until_{}", suffix(*form));
     let mut returning = Vec::new();

@@ -39,10 +39,15 @@ struct Owned {
     condition: String,
 }
 
-fn owned(table: &Names, first: &[(RowValue, &str)], more: &[(RowValue, &str)]) -> Owned {
+fn owned(
+    table: &Names,
+    lease: &TimeName,
+    first: &[(RowValue, &str)],
+    more: &[(RowValue, &str)],
+) -> Owned {
     let mut all = first.to_vec();
     all.extend([(RowValue::Id, "id"), (RowValue::Token, "token")]);
-    let mut condition = format!("j.{} = u.token", table.locked_until.name);
+    let mut condition = format!("j.{} = u.token", lease.name);
     if let Some(attempt) = &table.attempt {
         all.push((RowValue::Attempt, "attempt"));
         condition.push_str(&format!(" AND j.{} = u.attempt", attempt.name));
@@ -82,18 +87,19 @@ impl Dialect for Sqlite {
 
     fn claim(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
         let picked = picked(table, from, &[], INSIDE)?;
-        Some(Self::statement(from.claim(), &taken(table, &picked)))
+        Some(Self::statement(from.claim(), &taken(table, table.locked_until.as_ref()?, &picked)))
     }
 
     fn claim_except(&self, table: &Names, from: ClaimFrom) -> Option<Many> {
         let others = format!("c.{} NOT IN (VALUES :rows)", table.id);
         let picked = picked(table, from, &[others], INSIDE)?;
-        let sql = taken(table, &picked);
+        let sql = taken(table, table.locked_until.as_ref()?, &picked);
         Some(Self::padded(from.claim_except(), &sql, &[RowValue::Id], MAX_LEFT_OUT))
     }
 
-    fn claim_one(&self, table: &Names) -> Statement {
-        Self::statement("claim_one", &taken(table, &one(table)))
+    fn claim_one(&self, table: &Names) -> Option<Statement> {
+        let lease = table.locked_until.as_ref()?;
+        Some(Self::statement("claim_one", &taken(table, lease, &one(table))))
     }
 
     fn first(&self, table: &Names, from: ClaimFrom) -> Option<Statement> {
@@ -103,7 +109,8 @@ impl Dialect for Sqlite {
     // The ids are asked for twice: with statistics from when the table was nearly empty, SQLite would
     // otherwise read all of `u` for each row of the table.
     fn settle(&self, table: &Names, event: Event) -> Option<Many> {
-        let Names { table: t, id, locked_until, .. } = table;
+        let Names { table: t, id, .. } = table;
+        let locked_until = table.locked_until.as_ref()?;
         let lease = &locked_until.name;
         let mut more = Vec::new();
         let mut set = vec![format!("{lease} = NULL")];
@@ -147,7 +154,7 @@ impl Dialect for Sqlite {
                 }
             }
         }
-        let Owned { values, columns, condition } = owned(table, &[], &more);
+        let Owned { values, columns, condition } = owned(table, locked_until, &[], &more);
         let sql = if set.is_empty() {
             // A row value, because DELETE has no FROM; SQLite still searches by the key.
             let key = match &table.attempt {
@@ -171,10 +178,12 @@ impl Dialect for Sqlite {
 
     // One tick more than the old lease, even if the clock went back; a text cannot be added to in
     // SQL, so that tick is bound beside the token.
-    fn renew(&self, table: &Names) -> Many {
-        let Names { table: t, id, locked_until: TimeName { name, form, .. }, .. } = table;
+    fn renew(&self, table: &Names) -> Option<Many> {
+        let Names { table: t, id, .. } = table;
+        let lease = table.locked_until.as_ref()?;
+        let TimeName { name, form, .. } = lease;
         let Owned { values, columns, condition } =
-            owned(table, &[], &[(RowValue::NextToken, "next")]);
+            owned(table, lease, &[], &[(RowValue::NextToken, "next")]);
         let form = suffix(*form);
         let sql = format!(
             "WITH u ({columns}) AS (VALUES :rows)\nUPDATE {t} AS j\n\
@@ -182,13 +191,16 @@ impl Dialect for Sqlite {
              WHERE j.{id} = u.id AND {condition}\n  AND j.{id} IN (SELECT id FROM u)\n\
              RETURNING {id}, {name}"
         );
-        Self::many("renew", &sql, &values)
+        Some(Self::many("renew", &sql, &values))
     }
 
     // The name `u` is known in the inner SELECT only: a table can have it too.
-    fn look(&self, table: &Names) -> Many {
-        let Names { table: t, id, locked_until: TimeName { name: lease, form, .. }, .. } = table;
-        let Owned { values, columns, condition } = owned(table, &[(RowValue::Ordinal, "n")], &[]);
+    fn look(&self, table: &Names) -> Option<Many> {
+        let Names { table: t, id, .. } = table;
+        let locked_until = table.locked_until.as_ref()?;
+        let TimeName { name: lease, form, .. } = locked_until;
+        let Owned { values, columns, condition } =
+            owned(table, locked_until, &[(RowValue::Ordinal, "n")], &[]);
         let processed = match &table.processed_at {
             Some(at) => format!(" OR j.{} IS NOT NULL", at.name),
             None => String::new(),
@@ -201,7 +213,21 @@ impl Dialect for Sqlite {
              FROM (WITH u ({columns}) AS (VALUES :rows) SELECT * FROM u) AS u\n\
              LEFT JOIN {t} AS j ON j.{id} = u.id"
         );
-        Self::many("look", &sql, &values)
+        Some(Self::many("look", &sql, &values))
+    }
+
+    // A transaction that writes keeps every other writer of the file out, so that a row cannot be
+    // locked for as long as a handler works on it.
+    fn lock(&self, _table: &Names, _from: ClaimFrom) -> Option<Statement> {
+        None
+    }
+
+    fn lock_except(&self, _table: &Names, _from: ClaimFrom) -> Option<Many> {
+        None
+    }
+
+    fn end(&self, _table: &Names, _event: Event) -> Option<Many> {
+        None
     }
 
     fn columns(&self, table: &Names) -> Statement {

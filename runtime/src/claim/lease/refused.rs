@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::claimer::{Claimer, Round};
-use super::course::Place;
 use crate::backend::{Backend, Failure, Fault, IdOn, RowsOf, Urgency, bind, bind_rows};
+use crate::claim::course::Place;
 use crate::dialect::ClaimFrom;
 use crate::handler::TableOn;
 use crate::telemetry;
@@ -30,7 +30,7 @@ impl<DB: Backend, T: TableOn<DB>> Claimer<'_, DB, T> {
         // The row is among so many from the start on.
         let mut within = limit;
         while within > 1 {
-            if self.subscription.signals.draining.is_cancelled() {
+            if self.leases.subscription.draining.is_cancelled() {
                 return Ok(Round::More);
             }
             let half = within / 2;
@@ -74,8 +74,8 @@ impl<DB: Backend, T: TableOn<DB>> Claimer<'_, DB, T> {
     fn leave_out(&mut self, id: T::Id, failure: &Failure) -> Round {
         telemetry::claim_refused(T::TABLE.name(), &id, &failure.error);
         let until = Instant::now() + PAUSE;
-        self.subscription.due.lock().remember(until);
-        match self.avoided.leave_out(id, self.subscription.clock.at(until)) {
+        self.leases.subscription.due.lock().remember(until);
+        match self.avoided.leave_out(id, self.leases.subscription.clock.at(until)) {
             true => Round::Crowded,
             false => Round::More,
         }
@@ -87,20 +87,26 @@ impl<DB: Backend, T: TableOn<DB>> Claimer<'_, DB, T> {
         from: ClaimFrom,
         after: Option<&Place<T::Id>>,
     ) -> Result<Option<T::Id>, Failure> {
-        let statement = self.subscription.statements.firsts.at(from);
+        let statement = self.leases.statements.firsts.at(from);
         // Those that are left out may come before it.
         let values = self.values(after, self.avoided.len() + 1);
         let query = bind::<DB, T::Id>(statement, &values)?;
-        let rows = self.subscription.connections.rows(Urgency::Claim, query).await?;
+        let rows = self.leases.subscription.connections.rows(Urgency::Claim, query).await?;
         let mut ids = rows.iter().filter_map(|row| T::Id::read(row, 0).ok());
         Ok(ids.find(|id| !self.avoided.contains(id)))
     }
 
     /// Claims one row, and says how many that were.
     async fn claim_one(&mut self, id: &T::Id) -> Result<usize, Failure> {
-        let statement = &self.subscription.statements.claim_one;
+        let statement = &self.leases.statements.claim_one;
         let row = RowsOf::of_ids(vec![id.clone()]);
-        let query = bind_rows::<DB, T::Id>(statement, &self.subscription.values(), 1, 1, &row)?;
+        let query = bind_rows::<DB, T::Id>(
+            statement,
+            &self.leases.subscription.values::<T::Id>(),
+            1,
+            1,
+            &row,
+        )?;
         Ok(self.take(query).await?.rows)
     }
 }

@@ -8,10 +8,10 @@ use crate::backend::RowsOf;
 use crate::dialect::Event;
 
 impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
-    /// Whether the last outcome is the only one that waits, so that the settler must be told.
+    /// How many outcomes wait to be written.
     #[must_use]
-    pub fn is_first_waiting(&self) -> bool {
-        self.waiting.iter().map(VecDeque::len).sum::<usize>() == 1
+    pub fn waiting(&self) -> usize {
+        self.waiting.iter().map(VecDeque::len).sum()
     }
 
     /// When something that was put off is next due.

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::descriptor::TimeForm;
 use crate::dialect::Event;
+use crate::handler::Taken;
 use crate::settle::Settlement;
 pub use batch::Batch;
 pub use verdict::{Renewal, Verdict};
@@ -97,6 +98,7 @@ pub struct Ledger<Id, Row> {
     /// Whose turn it is among the outcomes that wait.
     turn: usize,
     running: usize,
+    busy: usize,
     held: usize,
     /// The table counts deliveries, so that a row which nobody started must be given back.
     counts: bool,
@@ -119,6 +121,7 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
             later: Vec::new(),
             turn: 0,
             running: 0,
+            busy: 0,
             held: 0,
             counts,
             late: false,
@@ -136,6 +139,12 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
     #[must_use]
     pub const fn running(&self) -> usize {
         self.running
+    }
+
+    /// The workers that have rows.
+    #[must_use]
+    pub const fn busy(&self) -> usize {
+        self.busy
     }
 
     /// All rows that are not settled.
@@ -216,18 +225,53 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         None
     }
 
+    /// Hands at most `max` rows to a worker.
+    ///
+    /// A row that is delivered again goes alone: it may have killed its process, and would take an
+    /// attempt of all that are with it.
+    pub fn start_batch(
+        &mut self,
+        now: Instant,
+        max: usize,
+        keys: &mut Vec<Key>,
+        rows: &mut Vec<Taken<Row>>,
+    ) {
+        while keys.len() < max {
+            let next = self.buffer.front().map(|key| self.entries[*key].attempt);
+            if !keys.is_empty() && next.is_some_and(|attempt| attempt > 1) {
+                break;
+            }
+            let Some(Work { key, attempt, row }) = self.start(now) else { break };
+            keys.push(key);
+            rows.push(Taken { attempt, row });
+            if attempt > 1 {
+                break;
+            }
+        }
+        self.busy += usize::from(!keys.is_empty());
+    }
+
+    /// A worker is done with all of its rows.
+    pub fn worker_is_free(&mut self) {
+        self.busy -= 1;
+    }
+
     /// Whether rows were given back since the last time that somebody asked, because their leases
     /// had ended when a worker was free.
     pub fn take_late(&mut self) -> bool {
         std::mem::take(&mut self.late)
     }
 
-    /// A token that fires when the delivery has lost its row.
-    pub fn cancellation(&mut self, key: Key) -> CancellationToken {
-        let entry = &mut self.entries[key];
-        let token = entry.cancellation.get_or_insert_default().clone();
-        if entry.lost {
-            token.cancel();
+    /// A token that fires when one of the deliveries has lost its row.
+    pub fn cancellation(&mut self, keys: &[Key]) -> CancellationToken {
+        let shared = keys.first().map(|key| self.entries[*key].cancellation.clone());
+        let token = shared.flatten().unwrap_or_default();
+        for &key in keys {
+            let entry = &mut self.entries[key];
+            entry.cancellation = Some(token.clone());
+            if entry.lost {
+                token.cancel();
+            }
         }
         token
     }
@@ -238,8 +282,8 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         tokens.for_each(CancellationToken::cancel);
     }
 
-    /// A handler is done with its row. `false`: the row was lost, and nothing will be written.
-    pub fn finish(&mut self, key: Key, settlement: Settlement, took: Option<Duration>) -> bool {
+    /// A handler is done with its row; of a row that was lost nothing will be written.
+    pub fn finish(&mut self, key: Key, settlement: Settlement, took: Option<Duration>) {
         self.running -= 1;
         if let Some(took) = took {
             self.handler_time = match self.handler_time {
@@ -247,7 +291,7 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
                 before => (before * 7 + took) / 8,
             };
         }
-        self.wait(key, settlement)
+        self.wait(key, settlement);
     }
 
     /// Nobody can work on the row now: keeps it leased until `until`, and then settles it.

@@ -1,0 +1,71 @@
+//! The settings of a subscription, decided: what the mount and the broker leave open, and what
+//! contradicts itself.
+
+use std::time::Duration;
+
+use super::Shared;
+use crate::backend::{Backend, LONGEST};
+use crate::claim::Resolved;
+use crate::handler::{DecodeFailure, Settings};
+use crate::settle::Cap;
+
+/// Settles what the mount and the broker leave open, and refuses what contradicts itself.
+pub(super) fn resolve<DB: Backend>(
+    shared: &Shared<DB>,
+    settings: Settings,
+) -> Result<Resolved, String> {
+    let Settings { group, workers, batch, timeout, on_decode_failure, .. } = settings;
+    // Bounded, so that no sum of times overflows; nobody waits longer.
+    let bounded = |duration: Duration| duration.min(LONGEST);
+    let poll_interval = bounded(settings.poll_interval.unwrap_or(shared.defaults.poll_interval));
+    let lease = bounded(settings.lease.unwrap_or(shared.defaults.lease));
+    let timeout = timeout.map(bounded);
+    let cap = match (settings.max_attempts, settings.dead_letter_group) {
+        (Some(max_attempts), Some(dead_letter)) => Some(Cap { max_attempts, dead_letter }),
+        (None, None) => None,
+        (Some(_), None) => {
+            return Err("`max_attempts` needs `dead_letter_group`, where spent rows go".to_owned());
+        }
+        (None, Some(_)) => {
+            return Err("`dead_letter_group` needs `max_attempts`, or no row goes there".to_owned());
+        }
+    };
+    if let (Some(cap), Some(group)) = (&cap, &group)
+        && cap.dead_letter == *group
+    {
+        return Err(format!(
+            "the dead-letter group `{group}` is the subscription's own group, so a spent row \
+             would come back for ever; name another group"
+        ));
+    }
+    if cap.as_ref().is_some_and(|cap| cap.max_attempts == 0) {
+        return Err("`max_attempts` must be at least 1".to_owned());
+    }
+    if on_decode_failure == DecodeFailure::DeadLetter && cap.is_none() {
+        return Err(
+            "`on_decode_failure` is `dead_letter`, and there is none: add `max_attempts` and \
+             `dead_letter_group`"
+                .to_owned(),
+        );
+    }
+    if workers == 0 {
+        return Err("`workers` must be at least 1".to_owned());
+    }
+    if poll_interval < Duration::from_millis(1) {
+        return Err("`poll_interval` must be at least a millisecond".to_owned());
+    }
+    // Shorter than a few round trips, no lease could be renewed in time.
+    if lease < Duration::from_millis(100) {
+        return Err("`lease` must be at least 100 milliseconds".to_owned());
+    }
+    Ok(Resolved {
+        group,
+        workers,
+        batch: batch.unwrap_or(1),
+        poll_interval,
+        lease,
+        timeout,
+        cap,
+        on_decode_failure,
+    })
+}

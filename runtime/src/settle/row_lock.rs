@@ -1,0 +1,134 @@
+//! Outcomes of one transaction: one statement for all of a kind, before its commit.
+
+use super::Settling;
+use crate::backend::{Backend, Failure, Fault, IdOn, RowsOf, bind_many};
+use crate::claim::{Chain, LEFT_ALONE};
+use crate::descriptor::{Role, TimeForm};
+use crate::dialect::{Event, Many};
+use crate::handler::TableOn;
+use crate::telemetry;
+
+/// Why a transaction cannot be committed.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// The database refuses an outcome. Nothing is written, and the rows are back.
+    Rows,
+    /// The transaction is of no use any more.
+    Failed(Failure),
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Writes what is to be written for each row of a chain, one statement for all of a kind. An outcome
+/// without a statement is written by the commit: the row is back as it was.
+///
+/// `settlings` are one a row, in their order.
+pub(crate) async fn settle_locked<DB: Backend, T: TableOn<DB>>(
+    chain: &mut Chain<'_, DB, T>,
+    settlings: &mut [Settling],
+) -> Result<(), Refused> {
+    for event in Event::ALL {
+        let Some(many) = chain.locks.statements.settle(event) else { continue };
+        let mut rows = RowsOf::new(TimeForm::Micros);
+        let mut of_event: Vec<_> = settlings.iter_mut().zip(&chain.ids).collect();
+        of_event.retain(|(settling, _)| settling.settlement.event == event);
+        // In one order everywhere, so that two statements never wait for each other in a circle.
+        of_event.sort_by_key(|(_, id)| *id);
+        for (settling, id) in of_event {
+            rows.ids.push(id.clone());
+            rows.reasons.push(settling.settlement.reason.take());
+            rows.delays.push(settling.settlement.delay);
+        }
+        if !rows.ids.is_empty() {
+            write(chain, many, rows).await?;
+        }
+    }
+    for (settling, id) in settlings.iter().zip(&chain.ids) {
+        if let Some(pause) = settling.pause {
+            chain.locks.leave_out(id.clone(), pause);
+        }
+    }
+    Ok(())
+}
+
+/// Writes one kind of outcome; without its reasons where the database refuses their text.
+async fn write<DB: Backend, T: TableOn<DB>>(
+    chain: &mut Chain<'_, DB, T>,
+    many: &Many,
+    mut rows: RowsOf<T::Id>,
+) -> Result<(), Refused> {
+    let texts = chain.locks.texts;
+    let reasons = rows.reasons.iter().any(Option::is_some) && T::TABLE.has(Role::LastError);
+    if reasons {
+        chain.session.run("mark", texts.mark).await?;
+    }
+    match send(chain, many, &rows).await {
+        Err(failure) if reasons && failure.fault == Fault::Data => {
+            chain.session.run("undo", texts.undo).await?;
+            rows.reasons.iter_mut().for_each(|reason| *reason = None);
+            let sent = send(chain, many, &rows).await;
+            conclude(chain, many, &rows, sent)
+        }
+        sent => conclude(chain, many, &rows, sent),
+    }
+}
+
+/// Sends one statement and returns the ids of the rows that it changed.
+async fn send<DB: Backend, T: TableOn<DB>>(
+    chain: &mut Chain<'_, DB, T>,
+    many: &Many,
+    rows: &RowsOf<T::Id>,
+) -> Result<Vec<T::Id>, Failure> {
+    let values = chain.locks.subscription.values::<T::Id>();
+    let query = bind_many(many, &values, rows.ids.len(), rows)?;
+    let name = query.name;
+    let changed = chain.session.rows(query).await?;
+    let ids: sqlx::Result<Vec<_>> = changed.iter().map(|row| T::Id::read(row, 0)).collect();
+    ids.map_err(|error| Failure::new::<DB>(name, error))
+}
+
+/// Decides what a refusal costs: a batch is rolled back, and its rows are claimed one by one; a row
+/// that stands alone is left alone for a while.
+fn conclude<DB: Backend, T: TableOn<DB>>(
+    chain: &Chain<'_, DB, T>,
+    many: &Many,
+    rows: &RowsOf<T::Id>,
+    sent: Result<Vec<T::Id>, Failure>,
+) -> Result<(), Refused> {
+    let locks = chain.locks;
+    let name = many.statements()[0].name();
+    match sent {
+        Ok(mut changed) => {
+            changed.sort_unstable();
+            // Nobody else can have changed a row that we have locked.
+            let kept = rows.ids.iter().filter(|id| changed.binary_search(id).is_err());
+            for id in kept {
+                telemetry::without_effect(T::TABLE.name(), id, name);
+                locks.leave_out(id.clone(), LEFT_ALONE);
+            }
+            Ok(())
+        }
+        Err(failure) if !matches!(failure.fault, Fault::Data | Fault::Blocked) => {
+            Err(failure.into())
+        }
+        Err(_) if chain.ids.len() > 1 => {
+            locks.claim_singly(chain.ids.len());
+            Err(Refused::Rows)
+        }
+        Err(failure) => {
+            let id = &chain.ids[0];
+            telemetry::settlement_refused(T::TABLE.name(), id, name, &failure.error);
+            let pause = match failure.fault {
+                // Somebody else has locked what the row points to.
+                Fault::Blocked => locks.subscription.settings.poll_interval,
+                _ => LEFT_ALONE,
+            };
+            locks.leave_out(id.clone(), pause);
+            Err(Refused::Rows)
+        }
+    }
+}
