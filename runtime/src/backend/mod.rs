@@ -81,7 +81,7 @@ pub trait Backend: Database + sealed::Sealed {
 
     /// Runs a text of [`CHAIN`](Self::CHAIN): one message, no parameters.
     #[doc(hidden)]
-    fn run(
+    fn run_text(
         connection: &mut Self::Connection,
         text: &'static str,
     ) -> impl Future<Output = sqlx::Result<()>> + Send;

@@ -71,7 +71,7 @@ impl Backend for Postgres {
         connection.fetch_all(sqlx::query_with(sql, arguments)).await
     }
 
-    async fn run(connection: &mut sqlx::PgConnection, text: &'static str) -> sqlx::Result<()> {
+    async fn run_text(connection: &mut sqlx::PgConnection, text: &'static str) -> sqlx::Result<()> {
         connection.execute(text.into_sql_str()).await.map(drop)
     }
 

@@ -59,7 +59,7 @@ impl<DB: Backend> Session<DB> {
         text: &'static str,
     ) -> Result<(), Failure> {
         let answer = match &mut self.owned {
-            Some(owned) => limited::<DB, _>(DB::run(&mut owned.connection, text)).await,
+            Some(owned) => limited::<DB, _>(DB::run_text(&mut owned.connection, text)).await,
             None => Err(sqlx::Error::PoolClosed),
         };
         self.learn(name, answer)

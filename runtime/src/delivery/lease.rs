@@ -112,7 +112,9 @@ impl<'a, DB: Backend, T: TableOn<DB>> Deliveries<'a, DB, T> {
                     Some(Settling { settlement, pause: None }) => {
                         ledger.finish(key, settlement, took);
                     }
-                    None => ledger.finish(key, Settlement::new(Event::GiveBack), None),
+                    None => {
+                        ledger.finish(key, Settlement::new(Event::GiveBack), None);
+                    }
                 }
             }
             ledger.worker_is_free();

@@ -85,12 +85,12 @@ pub fn rendered<DB: Db>(shape: &Shape) -> Vec<Rendered> {
     let mut all = Vec::new();
     let claims = ClaimFrom::ALL.into_iter().filter_map(|from| dialect.claim(&names, from));
     let firsts = ClaimFrom::ALL.into_iter().filter_map(|from| dialect.first(&names, from));
-    for single in claims.chain([dialect.claim_one(&names)]).chain(firsts) {
+    for single in claims.chain(dialect.claim_one(&names)).chain(firsts) {
         all.push(Rendered::new::<DB>(shape, single.name(), single.clone(), 0));
     }
     let excepts = ClaimFrom::ALL.into_iter().filter_map(|from| dialect.claim_except(&names, from));
     let settles = Event::ALL.into_iter().filter_map(|event| dialect.settle(&names, event));
-    let others = [dialect.renew(&names), dialect.look(&names)];
+    let others = [dialect.renew(&names), dialect.look(&names)].into_iter().flatten();
     for many in excepts.chain(settles).chain(others) {
         match &many {
             Many::Arrays(statement) => {
@@ -111,7 +111,7 @@ pub fn rendered<DB: Db>(shape: &Shape) -> Vec<Rendered> {
         let single = insert.data.iter().map(|(column, _)| (*column, false)).collect();
         let one = dialect.insert(&names, &Insert { data: single, ..insert.clone() });
         all.push(Rendered::new::<DB>(shape, &format!("insert_{case}"), one, 0));
-        let is_padded = matches!(dialect.renew(&names), Many::Padded(_));
+        let is_padded = matches!(dialect.renew(&names), Some(Many::Padded(_)));
         for rows in PADDED_ROWS.into_iter().take(if is_padded { 2 } else { 1 }) {
             let Some((many, rows)) = dialect.insert_many(&names, insert, rows) else { continue };
             let name = format!("insert_many_{case}");

@@ -282,8 +282,8 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         tokens.for_each(CancellationToken::cancel);
     }
 
-    /// A handler is done with its row; of a row that was lost nothing will be written.
-    pub fn finish(&mut self, key: Key, settlement: Settlement, took: Option<Duration>) {
+    /// A handler is done with its row. `false`: the row was lost, and nothing will be written.
+    pub fn finish(&mut self, key: Key, settlement: Settlement, took: Option<Duration>) -> bool {
         self.running -= 1;
         if let Some(took) = took {
             self.handler_time = match self.handler_time {
@@ -291,7 +291,7 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
                 before => (before * 7 + took) / 8,
             };
         }
-        self.wait(key, settlement);
+        self.wait(key, settlement)
     }
 
     /// Nobody can work on the row now: keeps it leased until `until`, and then settles it.
