@@ -33,7 +33,10 @@ impl Backend for Sqlite {
         connection.fetch_all(sqlx::query_with(sql, arguments)).await
     }
 
-    async fn run_text(connection: &mut sqlx::SqliteConnection, text: &'static str) -> sqlx::Result<()> {
+    async fn run_text(
+        connection: &mut sqlx::SqliteConnection,
+        text: &'static str,
+    ) -> sqlx::Result<()> {
         connection.execute(text.into_sql_str()).await.map(drop)
     }
 

@@ -235,7 +235,7 @@ mod tests {
             assert_eq!(ledger.lease_found(0, found, Instant::now(), None), renewal, "{found:?}");
             let again: &[usize] = if renewal == Renewal::Skipped { &[0] } else { &[] };
             assert_eq!(ledger.next_renewal(1, |_| true).keys, again);
-            assert_eq!(ledger.cancellation(0).is_cancelled(), again.is_empty());
+            assert_eq!(ledger.cancellation(&[0]).is_cancelled(), again.is_empty());
         }
     }
 
