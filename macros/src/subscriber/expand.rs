@@ -200,7 +200,7 @@ impl Expansion<'_> {
                     #cx: &mut ::queue_table::__private::Cx<'_, __DB, #row>,
                 ) -> ::core::result::Result<::queue_table::__private::Outcomes, ::queue_table::Outcome> {
                     #(#taken)*
-                    ::core::result::Result::Ok(#outcome.into())
+                    ::core::result::Result::Ok(::core::convert::Into::into(#outcome))
                 }
                 fn needs(needs: &mut ::queue_table::__private::Needs) {
                     #(<#extractors as ::queue_table::Extractor>::needs(needs);)*
