@@ -34,10 +34,13 @@ impl History {
     }
 
     /// The lines of a file, in the order in which they were written. No file is no history.
+    ///
+    /// A line that is being written shows its first part where it crosses a page of the file.
     #[must_use]
     pub fn read(path: &Path) -> Vec<Line> {
         let text = fs::read_to_string(path).unwrap_or_default();
-        text.lines().map(line).collect()
+        let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
+        whole.lines().map(line).collect()
     }
 }
 
@@ -66,5 +69,9 @@ mod tests {
         again.write(lines[1]);
         again.write(lines[2]);
         assert_eq!(History::read(&path), lines);
+        (&again.0).write_all(b"st").unwrap();
+        assert_eq!(History::read(&path), lines, "what is not whole is not there yet");
+        (&again.0).write_all(b"art 9 1\n").unwrap();
+        assert_eq!(History::read(&path)[3], Line { ended: false, id: 9, attempt: 1 });
     }
 }
