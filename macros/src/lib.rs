@@ -7,6 +7,7 @@
 mod diagnostics;
 mod keys;
 mod queue_table;
+mod spans;
 mod subscriber;
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,15 @@
 //! What generated code and this project's own tests name. Nothing here is promised to anybody.
 
-pub use crate::backend::{BindResult, Bound, Fault};
+pub use crate::backend::{Backend, BindResult, Bound, Col, Fault, IdOn, RowOf};
+pub use crate::descriptor::{Columns, TableDescriptor};
 pub use crate::handler::{
-    BothOrNone, Carries, CountsAttempts, Cx, Declaration, Declared, Delays, Grouped, Needs,
-    Outcomes, RowItself, Run, Set, Subscribed, Takes, Ungrouped, Unset, outcome, outcome_or,
+    Arguments, BothOrNone, Carries, Checked, CountsAttempts, Cx, Declaration, Declared, Declaring,
+    DecodeFailure, Decoded, Delays, Extractor, Fits, Grouped, IntoOutcome, Is, IsRowOf, Lent, Mark,
+    Marked, Meta, Needs, Outcome, Outcomes, QueueTable, RowItself, Running, Set, Shared, Signature,
+    Subscribed, TableOn, Takes, Ungrouped, Unset, Whole, at, counted, grouped, of, outcome,
+    outcome_or, retry_after, run, table, ungrouped,
 };
+pub use crate::publish::Field;
 
 /// The state machine of lease deliveries and the statements that move it, for the model test.
 pub mod lease {

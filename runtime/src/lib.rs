@@ -50,7 +50,7 @@ pub use descriptor::{Column, TableDescriptor};
 pub use error::{Error, SqlxBrokerError};
 pub use handler::{
     Ctx, DecodeFailure, Extractor, FromDelivery, IntoOutcome, IntoOutcomes, Meta, Mount, Mounted,
-    Outcome, QueueTable, State, TableOn, keys,
+    Outcome, QueueTable, Run, State, TableOn, keys,
 };
 pub use publish::{Field, Inserted, InsertedMany, Message, Messages, Publisher};
 pub use queue_table_macros::QueueTable;

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Type, Visibility};
+use syn::{Index, Type};
 
 use super::model::{self, Column, Table};
 
@@ -11,47 +11,56 @@ pub(crate) fn expand(table: &Table) -> TokenStream {
     let queue_table = queue_table(table);
     let markers = markers(table);
     let table_on = table_on(table);
-    let data = table.columns.iter().filter(|column| column.role.is_none());
-    let constants = constants(
-        &table.row,
-        data.map(|column| (&column.vis, &column.field, &column.ty, column.name.clone())),
-    );
-    quote!(#queue_table #markers #table_on #constants)
+    let constants = constants(table);
+    quote! {
+        const _: () = {
+            use ::queue_table::__private as __q;
+            #queue_table
+            #markers
+            #table_on
+            #constants
+        };
+    }
 }
 
+/// After a mistake in a column's type the types that others ask for are types that rustc does not
+/// know, and says no second word about.
 fn queue_table(table: &Table) -> TokenStream {
     let row = &table.row;
     let name = &table.place.name;
-    let schema = table.place.schema.as_ref().map(|schema| quote!(.schema(#schema)));
+    let columns = table.columns.iter().map(described);
+    let place = match &table.place.schema {
+        Some(schema) => quote!(of_schema(#schema, #name, &[#(#columns),*])),
+        None => quote!(new(#name, &[#(#columns),*])),
+    };
     let id = table.column("id").map(|column| &column.ty);
     let payload = match table.column("payload") {
-        Some(column) => column.ty.to_token_stream(),
-        None => quote!(::queue_table::__private::RowItself),
+        Some(column) => {
+            let ty = &column.ty;
+            quote!(__q::Checked<#ty, { __q::table::<Self>() }>)
+        }
+        None => quote!(__q::RowItself),
     };
-    let columns = table.columns.iter().map(described);
-    let fields = table.columns.iter().map(|column| &column.field);
     quote! {
+        const __C: __q::Columns<#row> = __q::Columns::OF;
         #[automatically_derived]
         #[allow(deprecated)]
-        impl ::queue_table::QueueTable for #row {
-            type Id = #id;
+        impl __q::QueueTable for #row {
+            type Id = __q::Checked<#id, { __q::table::<Self>() }>;
             type Payload = #payload;
-            const TABLE: ::queue_table::TableDescriptor =
-                ::queue_table::TableDescriptor::new(#name, &[#(#columns),*]) #schema;
-            fn reads_fields(&self) {
-                let _ = (#(&self.#fields,)*);
-            }
+            const TABLE: __q::TableDescriptor = __q::TableDescriptor::#place;
         }
     }
 }
 
-/// The column's type stands in a turbofish, so that rustc underlines it in the struct when it does
-/// not fit the role.
+/// A column with the access to its field. One with a role is a call of the user's own word with the
+/// user's own type, so that rustc underlines the type in the struct when it does not fit the role.
 fn described(column: &Column) -> TokenStream {
-    let Column { ty, name, role, .. } = column;
-    let word = role.as_ref().map_or_else(|| "data".to_owned(), ToString::to_string);
-    let role = format_ident!("{word}");
-    quote!(::queue_table::Column::#role::<#ty>(#name))
+    let Column { field, ty, name, role, .. } = column;
+    match role.as_ref().map(|role| Ident::new(&role.to_string(), role.span())) {
+        Some(role) => quote!(__C.#role::<#ty>(#name, |_r| &_r.#field)),
+        None => quote!(__C.data(#name, |_r| &_r.#field)),
+    }
 }
 
 /// Facts for the checks that relate a subscriber to its table.
@@ -67,7 +76,7 @@ fn markers(table: &Table) -> TokenStream {
     quote! {
         #(
             #[automatically_derived]
-            impl ::queue_table::__private::#markers for #row {}
+            impl __q::#markers for #row {}
         )*
     }
 }
@@ -75,13 +84,16 @@ fn markers(table: &Table) -> TokenStream {
 fn table_on(table: &Table) -> TokenStream {
     let row = &table.row;
     let row_of = bound(row, &quote!(RowOf));
-    let id = table.column("id").map(|column| bound(&column.ty, &quote!(IdOn)));
+    let id = table.column("id").map(|column| {
+        let at = Span::call_site().located_at(column.ty.span());
+        quote_spanned!(at=> <Self as __q::QueueTable>::Id: __q::IdOn<__DB>)
+    });
     let others = distinct(table.columns.iter().filter(|column| !column.is("id")))
         .into_iter()
         .map(|ty| bound(ty, &quote!(Col)));
     quote! {
         #[automatically_derived]
-        impl<__DB: ::queue_table::Backend> ::queue_table::TableOn<__DB> for #row
+        impl<__DB: __q::Backend> __q::TableOn<__DB> for #row
         where
             #row_of,
             #id,
@@ -93,7 +105,7 @@ fn table_on(table: &Table) -> TokenStream {
 /// A bound whose tokens all stand at its type, because rustc underlines a bound as a whole.
 fn bound(ty: &impl ToTokens, name: &TokenStream) -> TokenStream {
     let at = Span::call_site().located_at(ty.span());
-    quote_spanned!(at=> #ty: ::queue_table::#name<__DB>)
+    quote_spanned!(at=> #ty: __q::#name<__DB>)
 }
 
 /// Each type once, because rustc reports each bound.
@@ -108,27 +120,22 @@ fn distinct<'a>(columns: impl Iterator<Item = &'a Column>) -> Vec<&'a Type> {
 }
 
 /// A constant for each data column, which names it when a message is published.
-pub(crate) fn constants<'a>(
-    row: &Ident,
-    columns: impl Iterator<Item = (&'a Visibility, &'a Ident, &'a Type, String)>,
-) -> TokenStream {
-    let constants: Vec<TokenStream> = columns
-        .map(|(vis, field, ty, name)| {
-            let doc = format!(" The data column `{name}`, for publishing.");
-            let constant = model::constant(field);
-            quote! {
-                #[doc = #doc]
-                #vis const #constant: ::queue_table::Field<#row, #ty> =
-                    ::queue_table::Field::new(#name);
-            }
+fn constants(table: &Table) -> TokenStream {
+    let row = &table.row;
+    let data = table.columns.iter().enumerate().filter(|(_, column)| column.role.is_none());
+    let constants: Vec<TokenStream> = data
+        .map(|(at, Column { vis, field, ty, .. })| {
+            let (constant, at) = (model::constant(field), Index::from(at));
+            quote!(#vis const #constant: __q::Field<Self, #ty> = __q::at(#at);)
         })
         .collect();
     if constants.is_empty() {
         return TokenStream::new();
     }
     quote! {
+        /// The data columns, for publishing.
         #[automatically_derived]
-        #[allow(dead_code)]
+        #[allow(dead_code, missing_docs)]
         impl #row {
             #(#constants)*
         }

@@ -8,9 +8,7 @@ use syn::{
     Attribute, Data, DeriveInput, Field, GenericParam, Generics, Meta, TypeParamBound, parse_quote,
 };
 
-use super::expand::constants;
 use super::model::constant;
-use super::sqlx::Casing;
 use super::vocabulary::ROLES;
 use crate::keys::{Entry, split};
 
@@ -32,7 +30,6 @@ pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
             type Payload = #payload;
             const TABLE: ::queue_table::TableDescriptor =
                 ::queue_table::TableDescriptor::invalid();
-            fn reads_fields(&self) {}
         }
         #(
             #[automatically_derived]
@@ -106,19 +103,28 @@ fn unmarked_fields(input: &DeriveInput) -> TokenStream {
     if !input.generics.params.is_empty() {
         return TokenStream::new();
     }
-    let casing = Casing::read(&input.attrs);
+    let row = &input.ident;
     let is_marked = |field: &&Field| field.attrs.iter().any(|attr| attr.path().is_ident("queue"));
     let mut seen = Vec::new();
     let unmarked = data.fields.iter().filter(|field| !is_marked(field));
-    constants(
-        &input.ident,
-        unmarked.filter_map(|field| {
-            let ident = field.ident.as_ref()?;
-            let name = constant(ident);
-            // Two constants of one name are the mistake itself.
-            let is_new = !seen.contains(&name);
-            seen.push(name);
-            is_new.then(|| (&field.vis, ident, &field.ty, casing.column(ident)))
-        }),
-    )
+    let constants = unmarked.filter_map(|field| {
+        let Field { vis, ty, .. } = field;
+        let constant = constant(field.ident.as_ref()?);
+        // Two constants of one name are the mistake itself.
+        let is_new = !seen.contains(&constant);
+        seen.push(constant.clone());
+        is_new.then(|| {
+            quote! {
+                #vis const #constant: ::queue_table::Field<Self, #ty> =
+                    ::queue_table::Field::new("");
+            }
+        })
+    });
+    quote! {
+        #[automatically_derived]
+        #[allow(dead_code, missing_docs)]
+        impl #row {
+            #(#constants)*
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! `#[subscriber]`: the attribute (`attr`) and the function (`signature`) are read, must obey the
 //! rules (`check`), and are then written as a function that is also a subscriber (`expand`), with the
-//! checks that only rustc can make (`fits`).
+//! facts and checks that only rustc can make (`declared`).
 
 mod attr;
 mod borrows;
 mod check;
+mod declared;
 mod expand;
-mod fits;
 mod signature;
 mod vocabulary;
 
@@ -21,8 +21,8 @@ pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStre
     let mut errors = Errors::default();
     match subscriber(arguments, item, &mut errors) {
         // After a mistake in the attribute the function still can be mounted, so that the mistake
-        // is not reported a second time by whoever mounts it.
-        Ok(expansion) => quote!(#expansion #errors),
+        // is not reported a second time by whoever mounts it. The errors are within.
+        Ok(expansion) => expansion,
         Err(_) => quote!(#item #errors),
     }
 }
@@ -42,7 +42,7 @@ fn subscriber(
     head_is_right?;
     let handler = handler?;
     let row = settings.row.clone()?;
-    Ok(expand::expand(&function, &row, &settings, &handler, errors.is_empty()))
+    Ok(expand::expand(&function, &row, &settings, &handler, errors))
 }
 
 /// The mistakes of a subscriber as text.

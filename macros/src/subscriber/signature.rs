@@ -35,6 +35,9 @@ pub(crate) enum Argument {
     Extractor(Type),
 }
 
+/// As many as the runtime has a tuple for.
+const MOST_ARGUMENTS: usize = 9;
+
 impl Function {
     pub(crate) fn read(item: TokenStream, errors: &mut Errors) -> Result<Self, Reported> {
         let read = |input: ParseStream<'_>| {
@@ -79,6 +82,11 @@ impl Handler {
         let mark = errors.mark();
         let mut arguments = Vec::new();
         let mut message: Option<&PatType> = None;
+        if let Some(one_more) = sig.inputs.iter().nth(MOST_ARGUMENTS) {
+            let sentence = format!("a subscriber takes at most {MOST_ARGUMENTS} arguments");
+            let help = "put values of your own into one struct: `state: State<Mailer>`";
+            errors.report(one_more, Message::new(sentence).help(help));
+        }
         for input in &sig.inputs {
             let argument = match input {
                 FnArg::Receiver(receiver) => {
@@ -113,13 +121,6 @@ impl Handler {
 
     pub(crate) fn takes_a_message(&self) -> bool {
         self.arguments.iter().any(|argument| !matches!(argument, Argument::Extractor(_)))
-    }
-
-    pub(crate) fn extractors(&self) -> impl Iterator<Item = &Type> {
-        self.arguments.iter().filter_map(|argument| match argument {
-            Argument::Extractor(ty) => Some(ty),
-            _ => None,
-        })
     }
 
     /// Whether the function says that it can fail, as far as its words tell.

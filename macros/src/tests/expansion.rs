@@ -1,8 +1,8 @@
-//! The expansions as a whole, and their budget of lines.
+//! The expansions as a whole.
 
 use insta::assert_snapshot;
 
-use super::{formatted, handler, table};
+use super::{handler, table};
 
 pub(super) const EMAIL_JOB: &str = r#"
     #[queue_table(name = "email_jobs")]
@@ -116,37 +116,4 @@ fn a_subscriber_with_a_wrong_key() {
 #[test]
 fn a_subscriber_with_a_wrong_head() {
     assert_snapshot!(handler(r#"EmailJob, group = "welcome""#, "fn send(email: &Email) {}"));
-}
-
-#[test]
-fn a_table_stays_within_its_lines() {
-    for (declaration, columns) in [(SMALLEST, 2), (EMAIL_JOB, 7), (EVERYTHING, 10)] {
-        let lines = table(declaration).lines().count();
-        assert!(lines <= 60 + 3 * columns, "{lines} lines for {columns} columns");
-    }
-}
-
-/// A data column has a constant of its own besides, with its comment.
-#[test]
-fn a_data_column_stays_within_its_lines() {
-    let with = |columns: usize| {
-        let fields: String =
-            (0..columns).map(|n| format!("a_column_{n}: Option<Type{n}>,")).collect();
-        let declaration = SMALLEST.replace("#[queue(id)]", &format!("{fields} #[queue(id)]"));
-        table(&declaration).lines().count()
-    };
-    assert!(with(40) - with(20) <= 20 * (3 + 4));
-}
-
-/// Without the lines of the user's own function.
-#[test]
-fn a_subscriber_stays_within_its_lines() {
-    for extractors in 0..6 {
-        let list: String =
-            (0..extractors).map(|n| format!(", Ctx(_): Ctx<keys::Key{n}>")).collect();
-        let function = format!("async fn send(email: &Email{list}) {{}}");
-        let own = formatted(function.parse().unwrap()).lines().count();
-        let lines = handler(r#"EmailJob, group = "welcome""#, &function).lines().count() - own;
-        assert!(lines <= 40 + 6 * extractors, "{lines} lines for {extractors} extractors");
-    }
 }

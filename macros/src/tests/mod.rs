@@ -1,6 +1,7 @@
 //! What the macros write and what they say, on every toolchain. What rustc makes of it is in the
 //! package `ui-tests`.
 
+mod budget;
 mod documented;
 mod expansion;
 mod subscriber_messages;

@@ -446,3 +446,19 @@ fn an_extractor_is_one_owned_value() {
     }
     accepts("Job", "async fn send(state: State<&'static str>, f: State<fn(&str) -> bool>) {}");
 }
+
+#[test]
+fn a_subscriber_has_no_more_arguments_than_the_runtime_has_room_for() {
+    let function = |arguments: usize| {
+        let list: String = (0..arguments).map(|n| format!("a{n}: State<S{n}>,")).collect();
+        format!("async fn send({list}) {{}}")
+    };
+    refuses(
+        "Job",
+        &function(11),
+        "a9 : State < S9 >",
+        "a subscriber takes at most 9 arguments\n\
+         help: put values of your own into one struct: `state: State<Mailer>`",
+    );
+    accepts("Job", &function(9));
+}

@@ -4,12 +4,14 @@
 
 mod column;
 mod column_type;
+mod columns;
 
 pub use column::{Column, Count, Form, PayloadForm, Role, TimeForm};
 pub use column_type::{
     AttemptColumn, ErrorColumn, GroupColumn, LeaseColumn, NullableTimeColumn, PayloadColumn, RowId,
     TimeColumn,
 };
+pub use columns::Columns;
 
 /// A queue table as its row struct declares it.
 ///
@@ -28,6 +30,17 @@ impl TableDescriptor {
         Self { schema: None, name, columns }
     }
 
+    /// The same, in a schema of its database.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_schema(
+        schema: &'static str,
+        name: &'static str,
+        columns: &'static [Column],
+    ) -> Self {
+        Self::new(name, columns).schema(schema)
+    }
+
     /// Puts the table into a schema of its database.
     #[must_use]
     pub const fn schema(mut self, schema: &'static str) -> Self {
@@ -40,6 +53,13 @@ impl TableDescriptor {
     #[must_use]
     pub const fn invalid() -> Self {
         Self::new("", &[])
+    }
+
+    /// The proof that every column has a type that fits its role.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn checked(&self) -> usize {
+        0
     }
 
     /// The table's name, without its schema.

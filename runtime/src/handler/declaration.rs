@@ -1,12 +1,9 @@
 //! What `#[subscriber]` recorded of a handler.
 
-use std::future::Future;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::{Cx, Meta, Needs, Outcome, Outcomes, QueueTable, TableOn};
-use crate::backend::Backend;
-use crate::handler::IntoOutcome;
+use super::{CountsAttempts, Declared, Grouped, Signature, Ungrouped};
 
 /// What happens to a row whose message cannot be decoded. It is never deleted unless `Drop` says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,9 +19,14 @@ pub enum DecodeFailure {
     DeadLetter,
 }
 
+/// `RetryAfter` in milliseconds.
+#[must_use]
+pub const fn retry_after(milliseconds: u64) -> DecodeFailure {
+    DecodeFailure::RetryAfter(Duration::from_millis(milliseconds))
+}
+
 /// The settings of a subscriber as its attribute gives them; the mount can change each.
 #[derive(Debug, Clone, Copy)]
-#[doc(hidden)]
 pub struct Declaration {
     pub(crate) name: &'static str,
     pub(crate) group: Option<&'static str>,
@@ -53,143 +55,127 @@ impl Declaration {
             timeout: None,
             max_attempts: None,
             dead_letter_group: None,
-            on_decode_failure: DecodeFailure::RetryAfter(Duration::from_secs(60)),
+            on_decode_failure: retry_after(60_000),
             can_fail: false,
         }
     }
 
+    /// The proof that every check of the declaration has compiled.
     #[must_use]
-    pub const fn group(mut self, group: &'static str) -> Self {
-        self.group = Some(group);
+    pub const fn checked(&self) -> usize {
+        0
+    }
+}
+
+/// The declaration of a handler on its way, checked against its table and its arguments.
+#[derive(Debug)]
+pub struct Declaring<S>(Declaration, PhantomData<fn() -> S>);
+
+/// The proof that a step fits the table `T`.
+///
+/// It is an argument of its own, so that rustc underlines that, and not all that stands before the
+/// step; the names of the functions that give one are part of what rustc prints.
+#[derive(Debug)]
+pub struct Fits<T>(PhantomData<fn() -> T>);
+
+/// The table groups its rows.
+#[must_use]
+pub const fn grouped<T: Grouped>() -> Fits<T> {
+    Fits(PhantomData)
+}
+
+/// The table does not group its rows.
+#[must_use]
+pub const fn ungrouped<T: Ungrouped>() -> Fits<T> {
+    Fits(PhantomData)
+}
+
+/// The table counts deliveries.
+#[must_use]
+pub const fn counted<T: CountsAttempts>() -> Fits<T> {
+    Fits(PhantomData)
+}
+
+/// A declaration with every default.
+#[must_use]
+pub const fn of<S: Declared>(name: &'static str) -> Declaring<S> {
+    Declaring(Declaration::new(name), PhantomData)
+}
+
+// Times are milliseconds, so that each step is a short line.
+#[allow(missing_docs, reason = "each step is the attribute's key of that name")]
+impl<S: Declared> Declaring<S> {
+    #[must_use]
+    pub const fn group(mut self, group: &'static str, _: Fits<S::Row>) -> Self {
+        self.0.group = Some(group);
+        self
+    }
+
+    /// The attribute names no group.
+    #[must_use]
+    pub const fn all_rows(self, _: Fits<S::Row>) -> Self {
         self
     }
 
     #[must_use]
     pub const fn workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
+        self.0.workers = workers;
         self
     }
 
     /// The most rows of one call; a handler of single rows has none.
     #[must_use]
     pub const fn batch(mut self, rows: usize) -> Self {
-        self.batch = Some(rows);
+        self.0.batch = Some(rows);
         self
     }
 
     #[must_use]
-    pub const fn poll_interval(mut self, interval: Duration) -> Self {
-        self.poll_interval = Some(interval);
+    pub const fn poll_interval(mut self, milliseconds: u64) -> Self {
+        self.0.poll_interval = Some(Duration::from_millis(milliseconds));
         self
     }
 
     #[must_use]
-    pub const fn lease(mut self, lease: Duration) -> Self {
-        self.lease = Some(lease);
+    pub const fn lease(mut self, milliseconds: u64) -> Self {
+        self.0.lease = Some(Duration::from_millis(milliseconds));
         self
     }
 
     #[must_use]
-    pub const fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+    pub const fn timeout(mut self, milliseconds: u64) -> Self {
+        self.0.timeout = Some(Duration::from_millis(milliseconds));
         self
     }
 
     #[must_use]
-    pub const fn max_attempts(mut self, attempts: u32) -> Self {
-        self.max_attempts = Some(attempts);
-        self
-    }
-
-    #[must_use]
-    pub const fn dead_letter_group(mut self, group: &'static str) -> Self {
-        self.dead_letter_group = Some(group);
+    pub const fn max_attempts(
+        mut self,
+        attempts: u32,
+        dead_letter_group: &'static str,
+        _: Fits<S::Row>,
+    ) -> Self {
+        self.0.max_attempts = Some(attempts);
+        self.0.dead_letter_group = Some(dead_letter_group);
         self
     }
 
     #[must_use]
     pub const fn on_decode_failure(mut self, then: DecodeFailure) -> Self {
-        self.on_decode_failure = then;
+        self.0.on_decode_failure = then;
         self
     }
 
     /// The handler can return an error, and nothing says what becomes of it.
     #[must_use]
     pub const fn can_fail(mut self) -> Self {
-        self.can_fail = true;
+        self.0.can_fail = true;
         self
     }
-}
 
-/// The marker type of a subscriber.
-#[doc(hidden)]
-pub trait Declared: Sized + Send + 'static {
-    /// The table.
-    type Row: QueueTable;
-    /// [`Set`](super::Set) if the attribute has a cap and a dead letter, else [`Unset`](super::Unset).
-    type Cap;
-    /// The attribute's settings.
-    const DECLARATION: Declaration;
-}
-
-/// A subscriber on a database: the generated call of its handler.
-#[doc(hidden)]
-pub trait Subscribed<DB: Backend>: Declared<Row: TableOn<DB>> {
-    /// Takes the handler's arguments and calls it; the error is what happens to rows from which
-    /// they cannot be taken.
-    fn handle(
-        cx: &mut Cx<'_, DB, Self::Row>,
-    ) -> impl Future<Output = Result<Outcomes, Outcome>> + Send;
-
-    /// Names what the service must have for it.
-    fn needs(needs: &mut Needs);
-}
-
-/// The future of a subscriber's function, tagged with the subscriber's marker type.
-///
-/// It is what the function returns, so that `mount(send)` finds the declaration and a plain
-/// `send(&email).await` in a test is still a plain call.
-#[must_use = "futures do nothing unless you `.await` them"]
-#[doc(hidden)]
-pub struct Run<S, F>(F, PhantomData<fn() -> S>);
-
-impl<S, F: Future> Run<S, F> {
-    #[doc(hidden)]
-    pub const fn new(future: F) -> Self {
-        Self(future, PhantomData)
-    }
-}
-
-impl<S, F> std::fmt::Debug for Run<S, F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Run").finish_non_exhaustive()
-    }
-}
-
-impl<S, F: Future> IntoFuture for Run<S, F> {
-    type Output = F::Output;
-    type IntoFuture = F;
-
-    fn into_future(self) -> F {
+    /// The handler's arguments, with the call that checks them; it is only compiled.
+    #[must_use]
+    pub const fn args(self, _: fn(Signature<S::Row>, S::Takes)) -> Declaration {
         self.0
-    }
-}
-
-/// The outcome of a handler without `on_error`.
-#[doc(hidden)]
-pub fn outcome(returned: impl IntoOutcome) -> Outcome {
-    returned.into_outcome()
-}
-
-/// The outcome of a handler with `on_error`.
-#[doc(hidden)]
-pub fn outcome_or<O: IntoOutcome, E>(
-    returned: Result<O, E>,
-    on_error: impl FnOnce(&E, &Meta) -> Outcome,
-    meta: &Meta,
-) -> Outcome {
-    match returned {
-        Ok(value) => value.into_outcome(),
-        Err(error) => on_error(&error, meta),
     }
 }

@@ -10,14 +10,14 @@ use tokio_util::sync::CancellationToken;
 use super::{CountsAttempts, Cx, Outcome, TableOn};
 use crate::backend::Backend;
 
-/// A type that a handler can take by value, on some database.
+/// A type that a handler of the table `T` can take by value, on some database.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be taken by a handler",
     label = "not an extractor",
     note = "a handler takes its message (`&T`), its row (`&Row`), `Ctx<keys::Attempt>`, `State<S>` and `CancellationToken`",
     note = "to share a value of your own, register it with `Service::state` and take `State<{Self}>`"
 )]
-pub trait Extractor {
+pub trait Extractor<T>: Send {
     /// Names what the service must have for it.
     #[doc(hidden)]
     fn needs(_needs: &mut Needs) {}
@@ -29,7 +29,7 @@ pub trait Extractor {
     label = "not available for `{T}`",
     note = "`Ctx<keys::Attempt>` needs a column that counts deliveries: `#[queue(attempt)] attempt: i32`"
 )]
-pub trait FromDelivery<DB: Backend, T: TableOn<DB>>: Extractor + Sized {
+pub trait FromDelivery<DB: Backend, T: TableOn<DB>>: Extractor<T> + Sized {
     /// Takes the value, or says what happens to the row instead of the handler's call.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl<K: keys::Key> fmt::Debug for Ctx<K> {
     }
 }
 
-impl Extractor for Ctx<keys::Attempt> {}
+impl<T: CountsAttempts> Extractor<T> for Ctx<keys::Attempt> {}
 
 impl<DB: Backend, T: TableOn<DB> + CountsAttempts> FromDelivery<DB, T> for Ctx<keys::Attempt> {
     fn from_delivery(cx: &mut Cx<'_, DB, T>) -> Result<Self, Outcome> {
@@ -77,7 +77,18 @@ impl<DB: Backend, T: TableOn<DB> + CountsAttempts> FromDelivery<DB, T> for Ctx<k
 #[derive(Debug, Clone)]
 pub struct State<S>(pub S);
 
-impl<S: Clone + Send + Sync + 'static> Extractor for State<S> {
+/// A value that a service can share with its handlers.
+#[diagnostic::on_unimplemented(
+    message = "a value of type `{Self}` cannot be shared with handlers",
+    label = "not `Clone`, `Send` and `Sync`",
+    note = "each delivery gets a clone, on whatever thread it runs: add `#[derive(Clone)]` to `{Self}`, or take `State<Arc<{Self}>>`; use `Arc` for `Rc`, and `Mutex` for `RefCell`"
+)]
+pub trait Shared: Clone + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<S: Clone + Send + Sync + 'static> Shared for S {}
+
+impl<T, S: Shared> Extractor<T> for State<S> {
     fn needs(needs: &mut Needs) {
         needs.0.push((TypeId::of::<S>(), type_name::<S>()));
     }
@@ -87,7 +98,7 @@ impl<DB, T, S> FromDelivery<DB, T> for State<S>
 where
     DB: Backend,
     T: TableOn<DB>,
-    S: Clone + Send + Sync + 'static,
+    S: Shared,
 {
     fn from_delivery(cx: &mut Cx<'_, DB, T>) -> Result<Self, Outcome> {
         match cx.states().get::<S>() {
@@ -99,7 +110,7 @@ where
 }
 
 /// Fires when the delivery has lost its row, or when the service's drain timeout is near.
-impl Extractor for CancellationToken {}
+impl<T> Extractor<T> for CancellationToken {}
 
 impl<DB: Backend, T: TableOn<DB>> FromDelivery<DB, T> for CancellationToken {
     fn from_delivery(cx: &mut Cx<'_, DB, T>) -> Result<Self, Outcome> {

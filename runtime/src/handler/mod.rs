@@ -1,5 +1,7 @@
 //! Handlers: what they take, what they return, how they are mounted.
 
+mod arguments;
+mod checked;
 mod cx;
 mod declaration;
 mod extract;
@@ -7,13 +9,19 @@ mod message;
 mod mount;
 mod outcome;
 mod outcomes;
+mod subscriber;
 mod table;
 
+pub use arguments::{Arguments, Decoded, IsRowOf, Lent, Signature, Whole};
+pub(crate) use checked::Of;
+pub use checked::{Checked, Is, table};
 pub(crate) use cx::id;
 pub use cx::{Cx, Meta, Taken};
-pub use declaration::{Declaration, Declared, DecodeFailure, Run, Subscribed, outcome, outcome_or};
+pub use declaration::{
+    Declaration, Declaring, DecodeFailure, Fits, counted, grouped, of, retry_after, ungrouped,
+};
 pub(crate) use extract::States;
-pub use extract::{Ctx, Extractor, FromDelivery, Needs, State, keys};
+pub use extract::{Ctx, Extractor, FromDelivery, Needs, Shared, State, keys};
 pub use message::{Carries, Takes};
 pub(crate) use mount::Settings;
 pub use mount::{BothOrNone, Mount, Mounted, Set, Unset};
@@ -21,4 +29,6 @@ pub(crate) use outcome::Verb;
 pub use outcome::{IntoOutcome, Outcome};
 pub(crate) use outcomes::RowOutcome;
 pub use outcomes::{IntoOutcomes, Outcomes};
-pub use table::{CountsAttempts, Delays, Grouped, QueueTable, RowItself, TableOn, Ungrouped};
+pub(crate) use subscriber::TableOf;
+pub use subscriber::{Declared, Mark, Marked, Run, Running, Subscribed, outcome, outcome_or, run};
+pub use table::{CountsAttempts, Delays, Grouped, QueueTable, RowItself, TableOn, Ungrouped, at};

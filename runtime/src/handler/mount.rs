@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::{CountsAttempts, Declared, DecodeFailure, Grouped, Run};
+use super::{CountsAttempts, Declared, DecodeFailure, Grouped, Mark, Marked, TableOf};
 
 /// The cap or the dead letter is set.
 #[derive(Debug)]
@@ -62,9 +62,12 @@ impl<S, Cap, Dead> fmt::Debug for Mounted<S, Cap, Dead> {
     }
 }
 
-impl<S: Declared> Mounted<S, S::Cap, S::Cap> {
+/// Whether the attribute has a cap and a dead letter.
+type CapOf<S> = <<S as Mark>::Handler as Declared>::Cap;
+
+impl<S: Mark> Mounted<S, CapOf<S>, CapOf<S>> {
     fn declared() -> Self {
-        let declaration = S::DECLARATION;
+        let declaration = S::Handler::DECLARATION;
         let settings = Settings {
             name: declaration.name,
             group: declaration.group.map(str::to_owned),
@@ -82,7 +85,7 @@ impl<S: Declared> Mounted<S, S::Cap, S::Cap> {
     }
 }
 
-impl<S: Declared, Cap, Dead> Mounted<S, Cap, Dead> {
+impl<S: Mark, Cap, Dead> Mounted<S, Cap, Dead> {
     fn with(mut self, set: impl FnOnce(&mut Settings)) -> Self {
         set(&mut self.settings);
         self
@@ -100,7 +103,7 @@ impl<S: Declared, Cap, Dead> Mounted<S, Cap, Dead> {
     /// Which group of the table is worked on.
     pub fn group(self, group: impl Into<String>) -> Self
     where
-        S::Row: Grouped,
+        TableOf<S>: Grouped,
     {
         self.with(|settings| settings.group = Some(group.into()))
     }
@@ -128,7 +131,7 @@ impl<S: Declared, Cap, Dead> Mounted<S, Cap, Dead> {
     /// How often a row is delivered at most; together with [`dead_letter_group`](Self::dead_letter_group).
     pub fn max_attempts(self, attempts: u32) -> Mounted<S, Set, Dead>
     where
-        S::Row: CountsAttempts,
+        TableOf<S>: CountsAttempts,
     {
         self.with(|settings| settings.max_attempts = Some(attempts)).marked()
     }
@@ -136,7 +139,7 @@ impl<S: Declared, Cap, Dead> Mounted<S, Cap, Dead> {
     /// The group to which a row goes when its attempts are spent.
     pub fn dead_letter_group(self, group: impl Into<String>) -> Mounted<S, Cap, Set>
     where
-        S::Row: Grouped,
+        TableOf<S>: Grouped,
     {
         self.with(|settings| settings.dead_letter_group = Some(group.into())).marked()
     }
@@ -159,7 +162,7 @@ pub enum Done {}
 pub trait Mount<Args>: Sized {
     /// The subscriber's marker type.
     #[doc(hidden)]
-    type Subscriber: Declared;
+    type Subscriber: Mark;
     /// Whether a cap is set.
     #[doc(hidden)]
     type Cap;
@@ -179,7 +182,7 @@ pub trait Mount<Args>: Sized {
     /// See [`Mounted::group`].
     fn group(self, group: impl Into<String>) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead>
     where
-        <Self::Subscriber as Declared>::Row: Grouped,
+        TableOf<Self::Subscriber>: Grouped,
     {
         self.mounted().group(group)
     }
@@ -210,7 +213,7 @@ pub trait Mount<Args>: Sized {
     /// See [`Mounted::max_attempts`].
     fn max_attempts(self, attempts: u32) -> Mounted<Self::Subscriber, Set, Self::Dead>
     where
-        <Self::Subscriber as Declared>::Row: CountsAttempts,
+        TableOf<Self::Subscriber>: CountsAttempts,
     {
         self.mounted().max_attempts(attempts)
     }
@@ -221,14 +224,14 @@ pub trait Mount<Args>: Sized {
         group: impl Into<String>,
     ) -> Mounted<Self::Subscriber, Self::Cap, Set>
     where
-        <Self::Subscriber as Declared>::Row: Grouped,
+        TableOf<Self::Subscriber>: Grouped,
     {
         self.mounted().dead_letter_group(group)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: Declared, Cap, Dead> Mount<Done> for Mounted<S, Cap, Dead> {
+impl<S: Mark, Cap, Dead> Mount<Done> for Mounted<S, Cap, Dead> {
     type Subscriber = S;
     type Cap = Cap;
     type Dead = Dead;
@@ -241,17 +244,18 @@ impl<S: Declared, Cap, Dead> Mount<Done> for Mounted<S, Cap, Dead> {
 macro_rules! functions {
     ($(($($argument:ident),*))*) => { $(
         #[diagnostic::do_not_recommend]
-        impl<F, S, Fut, $($argument),*> Mount<($($argument,)*)> for F
+        impl<F, S, R, $($argument),*> Mount<($($argument,)*)> for F
         where
-            F: FnOnce($($argument),*) -> Run<S, Fut>,
-            S: Declared,
+            F: FnOnce($($argument),*) -> R,
+            R: Marked<Mark = S>,
+            S: Mark,
         {
             type Subscriber = S;
-            type Cap = S::Cap;
-            type Dead = S::Cap;
+            type Cap = CapOf<S>;
+            type Dead = CapOf<S>;
 
             // The function itself is not needed: its type leads to the declaration.
-            fn mounted(self) -> Mounted<S, S::Cap, S::Cap> {
+            fn mounted(self) -> Mounted<S, CapOf<S>, CapOf<S>> {
                 Mounted::declared()
             }
         }
@@ -261,4 +265,5 @@ macro_rules! functions {
 functions! {
     () (A0) (A0, A1) (A0, A1, A2) (A0, A1, A2, A3) (A0, A1, A2, A3, A4) (A0, A1, A2, A3, A4, A5)
     (A0, A1, A2, A3, A4, A5, A6) (A0, A1, A2, A3, A4, A5, A6, A7)
+    (A0, A1, A2, A3, A4, A5, A6, A7, A8)
 }

@@ -3,7 +3,7 @@
 use crate::backend::{Backend, IdOn, RowOf};
 use crate::descriptor::{RowId, TableDescriptor};
 use crate::handler::Takes;
-use crate::publish::{Message, Messages};
+use crate::publish::{Field, Message, Messages};
 
 /// A row struct that is a queue table: what `#[derive(QueueTable)]` implements.
 #[diagnostic::on_unimplemented(
@@ -42,14 +42,16 @@ pub trait QueueTable: Sized + Send + Sync + Unpin + 'static {
     {
         Message::new(Ok(None))
     }
-
-    /// Reads every field, so that a column which only the queue uses is not called dead code.
-    #[doc(hidden)]
-    fn reads_fields(&self);
 }
 
 /// A queue table on a database that knows the types of its columns.
 pub trait TableOn<DB: Backend>: QueueTable<Id: IdOn<DB>> + RowOf<DB> {}
+
+/// The data column at a place among the columns of the row `T`.
+#[must_use]
+pub const fn at<T: QueueTable, V>(place: usize) -> Field<T, V> {
+    Field::new(T::TABLE.columns()[place].name())
+}
 
 /// The payload of a table without a payload column: its handlers take the row.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use super::{Booted, Start};
 use crate::backend::Backend;
 use crate::broker::{ConnectedSqlxBroker, Running, Shared, SqlxBroker, open};
 use crate::error::SqlxBrokerError;
-use crate::handler::{BothOrNone, Mount, Settings, States, Subscribed};
+use crate::handler::{BothOrNone, Mark, Mount, Settings, States, Subscribed};
 
 type Opening<DB> = Box<
     dyn FnOnce(Arc<Shared<DB>>, States) -> BoxFuture<'static, Result<Start, SqlxBrokerError>>
@@ -37,12 +37,12 @@ impl<DB: Backend> Mounts<DB> {
     /// `b.mount(send.workers(32))`.
     pub fn mount<Args, M>(&mut self, subscriber: M)
     where
-        M: Mount<Args, Subscriber: Subscribed<DB>>,
+        M: Mount<Args, Subscriber: Mark<Handler: Subscribed<DB>>>,
         (M::Cap, M::Dead): BothOrNone,
     {
         let settings = subscriber.mounted().settings;
         self.openings.push(Box::new(move |shared, states| {
-            Box::pin(opening::<DB, M::Subscriber>(shared, settings, states))
+            Box::pin(opening::<DB, <M::Subscriber as Mark>::Handler>(shared, settings, states))
         }));
     }
 
