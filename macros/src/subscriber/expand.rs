@@ -160,12 +160,12 @@ impl Expansion<'_> {
             }
             // The type is named, so that rustc underlines it in the signature.
             (None, Some(output)) if !is_unnameable(output) => {
-                (quote!(_), quote!(<#output as __q::IntoOutcome>::into_outcome(__returned)))
+                (quote!(_), quote!(__q::outcome::<#output>(__returned)))
             }
             _ => (quote!(_), quote!(__q::outcome(__returned))),
         };
         quote! {
-            async fn call(__args: Self::Args, #meta: &__q::Meta) -> __q::Outcome {
+            async fn call(__args: Self::Args, #meta: &__q::Meta) -> __q::Outcomes {
                 let (#(#taken,)*) = __args;
                 let __returned = #name(#(#passed),*).await;
                 #outcome

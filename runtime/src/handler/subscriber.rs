@@ -76,7 +76,7 @@ pub trait Declared: Sized + Send + 'static {
     const DECLARATION: Declaration;
 
     /// Calls the function.
-    fn call(args: Self::Args, meta: &Meta) -> impl Future<Output: Into<Outcomes>> + Send;
+    fn call(args: Self::Args, meta: &Meta) -> impl Future<Output = Outcomes> + Send;
 }
 
 /// A subscriber on a database.
@@ -98,7 +98,7 @@ where
 {
     async fn handle(cx: &mut Cx<'_, DB, S::Row>) -> Result<Outcomes, Outcome> {
         let args = S::Args::take(cx)?;
-        Ok(S::call(args, cx.meta()).await.into())
+        Ok(S::call(args, cx.meta()).await)
     }
 
     fn needs(needs: &mut Needs) {
@@ -106,19 +106,19 @@ where
     }
 }
 
-/// The outcome of a handler whose return type has no name.
-pub fn outcome(returned: impl IntoOutcome) -> Outcome {
-    returned.into_outcome()
+/// What a handler without `on_error` returned.
+pub fn outcome<O: IntoOutcome>(returned: O) -> Outcomes {
+    Outcomes::All(returned.into_outcome())
 }
 
-/// The outcome of a handler with `on_error`.
+/// What a handler with `on_error` returned.
 pub fn outcome_or<O: IntoOutcome, E>(
     returned: Result<O, E>,
     on_error: impl FnOnce(&E, &Meta) -> Outcome,
     meta: &Meta,
-) -> Outcome {
-    match returned {
+) -> Outcomes {
+    Outcomes::All(match returned {
         Ok(value) => value.into_outcome(),
         Err(error) => on_error(&error, meta),
-    }
+    })
 }
