@@ -19,6 +19,8 @@ mod no_implicit_prelude;
 mod plain_calls;
 #[path = "../pass/strict_lints.rs"]
 mod strict_lints;
+#[path = "../pass/visibility.rs"]
+mod visibility;
 
 /// The result of a future that never waits.
 fn now<T>(future: impl IntoFuture<Output = T>) -> T {

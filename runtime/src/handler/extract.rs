@@ -81,7 +81,7 @@ pub struct State<S>(pub S);
 #[diagnostic::on_unimplemented(
     message = "a value of type `{Self}` cannot be shared with handlers",
     label = "not `Clone`, `Send` and `Sync`",
-    note = "each delivery gets a clone, on whatever thread it runs: add `#[derive(Clone)]` to `{Self}`, or take `State<Arc<{Self}>>`; use `Arc` for `Rc`, and `Mutex` for `RefCell`"
+    note = "each delivery gets a clone, on whatever thread it runs: add `#[derive(Clone)]` to a type of your own, or put it behind an `Arc`; use `Arc` for `Rc`, and `Mutex` for `RefCell`"
 )]
 pub trait Shared: Clone + Send + Sync + 'static {}
 

@@ -25,7 +25,9 @@ pub enum Unset {}
 #[doc(hidden)]
 pub trait BothOrNone {}
 
+#[diagnostic::do_not_recommend]
 impl BothOrNone for (Set, Set) {}
+#[diagnostic::do_not_recommend]
 impl BothOrNone for (Unset, Unset) {}
 
 /// The settings of a mount, those of the attribute among them.

@@ -11,4 +11,11 @@ struct Job {
     attempt: String,
 }
 
-fn main() {}
+#[subscriber(Job)]
+async fn send(job: &Job) {
+    let _ = job;
+}
+
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}

@@ -9,4 +9,11 @@ struct Job {
     locked_until: i64,
 }
 
-fn main() {}
+#[subscriber(Job)]
+async fn send(job: &Job) {
+    let _ = job;
+}
+
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}

@@ -8,4 +8,6 @@ async fn send(job: &Job) {
     drop(shared);
 }
 
-fn main() {}
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}

@@ -6,4 +6,6 @@ async fn send(email: &Vec<u32>) {
     let _ = email;
 }
 
-fn main() {}
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}

@@ -10,4 +10,6 @@ async fn send(job: &Job) -> Result<(), i64> {
     Err(job.account_id.unwrap_or_default())
 }
 
-fn main() {}
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}

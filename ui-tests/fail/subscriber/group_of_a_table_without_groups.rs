@@ -6,4 +6,6 @@ async fn send(row: &Plain) {
     let _ = row;
 }
 
-fn main() {}
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}

@@ -6,4 +6,6 @@ async fn send(job: &Job) {
     let _ = job;
 }
 
-fn main() {}
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}

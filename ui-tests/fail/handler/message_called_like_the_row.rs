@@ -1,0 +1,15 @@
+use queue_table::prelude::*;
+use queue_table_ui_tests::Job;
+
+mod other {
+    pub struct Job;
+}
+
+#[subscriber(Job, group = "mail")]
+async fn send(job: &other::Job) {
+    let _ = job;
+}
+
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}

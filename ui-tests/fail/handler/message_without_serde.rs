@@ -1,0 +1,23 @@
+use queue_table::prelude::*;
+
+#[derive(QueueTable, sqlx::FromRow)]
+#[queue_table(name = "jobs")]
+struct Job {
+    #[queue(id)]
+    id: i64,
+    #[queue(locked_until)]
+    until: Option<i64>,
+    #[queue(payload)]
+    payload: Vec<u8>,
+}
+
+struct Email;
+
+#[subscriber(Job)]
+async fn send(email: &Email) {
+    let _ = email;
+}
+
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}

@@ -1,0 +1,22 @@
+use queue_table::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct JobId(i64);
+
+#[derive(QueueTable, sqlx::FromRow)]
+#[queue_table(name = "jobs")]
+struct Job {
+    #[queue(id)]
+    id: JobId,
+    #[queue(locked_until)]
+    until: Option<i64>,
+}
+
+#[subscriber(Job)]
+async fn send(job: &Job) {
+    let _ = job;
+}
+
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}
