@@ -48,16 +48,15 @@ impl Expansion<'_> {
             Some(ty) => ty.to_token_stream(),
             None => quote!(()),
         };
-        let lifetime = self.handler.takes_a_message().then(|| quote!('__m));
         let parameters = self.arguments().map(|(name, argument)| match argument {
-            Argument::Message(ty) | Argument::Row(ty) => quote!(#name: &'__m #ty),
+            Argument::Message(ty) | Argument::Row(ty) => quote!(#name: &#ty),
             Argument::Extractor(ty) => quote!(#name: #ty),
         });
         let passed = self.arguments().map(|(name, _)| name);
-        let generics = lifetime.as_ref().map(|lifetime| quote!(<#lifetime>));
-        // A body that is not `Send` is reported where its future is returned.
+        // The future holds the message: these tokens are of this crate's edition, in which it may. A
+        // body that is not `Send` is reported where its future is returned.
         let ret = quote_spanned! {at(name.span())=>
-            impl ::queue_table::Run<#marker, Output = #output> + use<#lifetime>
+            impl ::queue_table::Run<#marker, Output = #output>
         };
         let run = quote_spanned! {at(name.span())=>
             ::queue_table::__private::run(#name(#(#passed),*))
@@ -66,7 +65,7 @@ impl Expansion<'_> {
         quote! {
             #(#outer)*
             #[allow(clippy::unused_async)]
-            #vis fn #name #generics(#(#parameters),*) -> #ret {
+            #vis fn #name(#(#parameters),*) -> #ret {
                 #(#inner)*
                 #sig #body
                 #run
@@ -156,18 +155,18 @@ impl Expansion<'_> {
         let on_error = self.settings.on_error.as_ref().and_then(|given| given.value());
         let (meta, outcome) = match (on_error, &self.handler.output) {
             (Some(on_error), _) => {
-                (quote!(__meta), quote!(__q::outcome_or(__returned, #on_error, __meta)))
+                (quote!(__meta), quote!(__q::outcome_or(__said, #on_error, __meta)))
             }
             // The type is named, so that rustc underlines it in the signature.
             (None, Some(output)) if !is_unnameable(output) => {
-                (quote!(_), quote!(__q::outcome::<#output>(__returned)))
+                (quote!(_), quote!(__q::outcome::<#output>(__said)))
             }
-            _ => (quote!(_), quote!(__q::outcome(__returned))),
+            _ => (quote!(_), quote!(__q::outcome(__said))),
         };
         quote! {
             async fn call(__args: Self::Args, #meta: &__q::Meta) -> __q::Outcomes {
                 let (#(#taken,)*) = __args;
-                let __returned = #name(#(#passed),*).await;
+                let __said = #name(#(#passed),*).await;
                 #outcome
             }
         }

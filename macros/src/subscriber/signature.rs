@@ -119,10 +119,6 @@ impl Handler {
         Ok(Self { arguments, output })
     }
 
-    pub(crate) fn takes_a_message(&self) -> bool {
-        self.arguments.iter().any(|argument| !matches!(argument, Argument::Extractor(_)))
-    }
-
     /// Whether the function says that it can fail, as far as its words tell.
     pub(crate) fn returns_a_result(&self) -> bool {
         self.output.as_ref().and_then(last_word).is_some_and(|word| word == "Result")

@@ -66,10 +66,10 @@ fn a_subscriber_stays_within_its_lines() {
     assert_subscriber(EVERY_KEY, EVERY_ARGUMENT, 2);
     for (arguments, name, output) in [
         ("Job", "send", ""),
-        ("Job", "send", "-> Result<(), Error>"),
-        (SOME_KEYS, "send", "-> Outcome"),
-        (SOME_KEYS, "send_welcome_mail", "-> Outcome"),
-        (&EVERY_KEY.replace("jobs::EmailJob", "Job"), "send", "-> Result<(), Error>"),
+        ("jobs::EmailJob", "send_welcome_email", "-> Result<(), Error>"),
+        (SOME_KEYS, "send_welcome_email", "-> Outcome"),
+        (EVERY_KEY, "send", "-> Result<(), Error>"),
+        (EVERY_KEY, "send_welcome_email", "-> Result<(), Error>"),
     ] {
         for extractors in 0..=8 {
             let list: String =

@@ -1,5 +1,5 @@
-//! A table and its subscribers, as a crate of edition 2021 writes them: generated code takes on the
-//! edition of the crate that it is generated for.
+//! A table and its subscribers, as a crate of edition 2021 writes them: in generated code the user's
+//! tokens are of that edition, and the others of ours.
 
 use chrono::{DateTime, Utc};
 use queue_table::prelude::*;
