@@ -64,7 +64,7 @@ impl File {
     }
 }
 
-/// A `pub async fn`, or a `pub fn` that returns `impl Future`.
+/// A `pub async fn`, or a `pub fn` that returns `impl Future` or a `BoxFuture`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PublicFuture {
     /// Its name.
@@ -235,7 +235,10 @@ fn public_futures(text: &str) -> Vec<PublicFuture> {
             docs.push('\n');
         } else if let Some(name) = public_function(line) {
             let signature = signature(lines[index..].iter().map(|(code, _)| *code));
-            if signature.contains("async fn ") || signature.contains("-> impl Future") {
+            if ["async fn ", "-> impl Future", "-> BoxFuture<"]
+                .iter()
+                .any(|it| signature.contains(it))
+            {
                 found.push(PublicFuture { name: name.to_owned(), docs: docs.clone() });
             }
             docs.clear();

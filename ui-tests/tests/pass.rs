@@ -11,6 +11,8 @@ mod column_names;
 mod foreign_attributes;
 #[path = "../pass/in_a_macro.rs"]
 mod in_a_macro;
+#[path = "../pass/inserts_are_send.rs"]
+mod inserts_are_send;
 #[path = "../pass/names_that_could_clash.rs"]
 mod names_that_could_clash;
 #[path = "../pass/no_implicit_prelude.rs"]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use sqlx::Executor;
 
 use super::field::{Data, Field, With};
@@ -89,20 +90,28 @@ impl<T: QueueTable, D> Message<T, D> {
     /// # Cancel safety
     /// In a transaction: drop the transaction too, and nothing is inserted. On a pool or a plain
     /// connection the row may or may not be inserted.
-    pub async fn insert<'c, DB, E>(self, executor: E) -> Result<Inserted<T::Id>, SqlxBrokerError>
+    pub fn insert<'c, DB, E>(
+        self,
+        executor: E,
+    ) -> BoxFuture<'c, Result<Inserted<T::Id>, SqlxBrokerError>>
     where
         DB: Backend,
         T: TableOn<DB>,
         D: Data<DB>,
         E: Executor<'c, Database = DB> + 'c,
     {
-        let names = names::<T>()?;
-        let place = Place::new(names.table(), self.group.clone());
-        let clock = HostClock::default();
-        let (name, sql, arguments) = self.query::<DB>(&names, &clock)?;
-        let rows = DB::rows_on(executor, sql, arguments).await;
-        let rows = rows.map_err(|error| failed::<T>(Failure::new::<DB>(name, error)))?;
-        Ok(Inserted { id: ids::<DB, T>(&rows)?.remove(0), place })
+        let rendered = names::<T>().and_then(|names| {
+            let place = Place::new(names.table(), self.group.clone());
+            Ok((self.query::<DB>(&names, &HostClock::default())?, place))
+        });
+        // One allocation a statement: the type of an `async fn` would depend on the executor, and
+        // rustc could not see that it is `Send` where that is borrowed from a transaction.
+        Box::pin(async move {
+            let ((name, sql, arguments), place) = rendered?;
+            let rows = DB::rows_on(executor, sql, arguments).await;
+            let rows = rows.map_err(|error| failed::<T>(Failure::new::<DB>(name, error)))?;
+            Ok(Inserted { id: ids::<DB, T>(&rows)?.remove(0), place })
+        })
     }
 
     pub(super) fn query<DB: Backend>(

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use sqlx::Executor;
 
 use super::field::{DataOfEach, Field, With, WithEach};
@@ -116,25 +117,30 @@ impl<T: QueueTable, D> Messages<T, D> {
     /// # Cancel safety
     /// In a transaction: drop the transaction too, and nothing is inserted. On a pool or a plain
     /// connection all rows or none are inserted.
-    pub async fn insert<'c, DB, E>(
+    pub fn insert<'c, DB, E>(
         self,
         executor: E,
-    ) -> Result<InsertedMany<T::Id>, SqlxBrokerError>
+    ) -> BoxFuture<'c, Result<InsertedMany<T::Id>, SqlxBrokerError>>
     where
         DB: Backend,
         T: TableOn<DB>,
         D: DataOfEach<DB>,
         E: Executor<'c, Database = DB> + 'c,
     {
-        let names = names::<T>()?;
-        let place = Place::new(names.table(), self.group.clone());
-        let query = self.query::<DB>(&names, &HostClock::default())?;
-        let Some((name, sql, arguments)) = query else {
-            return Ok(InsertedMany { ids: Vec::new(), place });
-        };
-        let rows = DB::rows_on(executor, sql, arguments).await;
-        let rows = rows.map_err(|error| failed::<T>(Failure::new::<DB>(name, error)))?;
-        Ok(InsertedMany { ids: ids::<DB, T>(&rows)?, place })
+        let rendered = names::<T>().and_then(|names| {
+            let place = Place::new(names.table(), self.group.clone());
+            Ok((self.query::<DB>(&names, &HostClock::default())?, place))
+        });
+        // Boxed for the reason that stands at `Message::insert`.
+        Box::pin(async move {
+            let (query, place) = rendered?;
+            let Some((name, sql, arguments)) = query else {
+                return Ok(InsertedMany { ids: Vec::new(), place });
+            };
+            let rows = DB::rows_on(executor, sql, arguments).await;
+            let rows = rows.map_err(|error| failed::<T>(Failure::new::<DB>(name, error)))?;
+            Ok(InsertedMany { ids: ids::<DB, T>(&rows)?, place })
+        })
     }
 
     #[allow(clippy::type_complexity, reason = "the parts of a statement, named once")]
