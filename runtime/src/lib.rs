@@ -44,7 +44,7 @@ mod telemetry;
 pub mod __private;
 pub mod prelude;
 
-pub use backend::{Backend, Col, Each, IdOn, RowOf};
+pub use backend::{Backend, Col, Each, IdOn, LocksRows, RowOf};
 pub use broker::{ClosedSqlxBroker, ConnectedSqlxBroker, OwnPool, SharedPool, SqlxBroker};
 pub use descriptor::{Column, TableDescriptor};
 pub use error::{Error, SqlxBrokerError};

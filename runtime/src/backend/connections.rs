@@ -16,6 +16,7 @@ use sqlx::{Connection, Pool};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use super::session::Lending;
 use super::{Backend, Failure, Fault, Query};
 
 /// How long a client waits for an answer. The server's own limit is below, so that a statement
@@ -25,6 +26,9 @@ const DEADLINE: Duration = Duration::from_secs(12);
 /// How long a connection of a shared pool goes from statement to statement, although the service
 /// itself may wait for it.
 const TURN: Duration = Duration::from_millis(50);
+
+/// How often a pool that closes is asked whether only lent connections are left.
+const CLOSING: Duration = Duration::from_millis(10);
 
 /// Which statement goes first when they wait for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +69,7 @@ pub(super) struct Inner<DB: Backend> {
     /// Where the connections were opened.
     runtime: Option<Handle>,
     slots: Mutex<Slots<DB>>,
+    pub(super) lending: Lending,
 }
 
 /// The connections of one broker, shared by all of its subscriptions.
@@ -91,7 +96,8 @@ impl<DB: Backend> Connections<DB> {
         let waiting = std::array::from_fn(|_| VecDeque::new());
         let slots = Mutex::new(Slots { closed: false, free, idle: Vec::new(), waiting });
         let runtime = Handle::try_current().ok();
-        Self { inner: Arc::new(Inner { pool, keep, runtime, slots }) }
+        let lending = Lending::of(free);
+        Self { inner: Arc::new(Inner { pool, keep, runtime, slots, lending }) }
     }
 
     pub(crate) fn pool(&self) -> &Pool<DB> {
@@ -124,20 +130,31 @@ impl<DB: Backend> Connections<DB> {
     }
 
     /// Closes the connections that are kept, and the pool unless it is shared with the service.
-    /// Those in use are closed or returned by their tasks.
+    /// Those in use are closed or returned by their tasks. Nobody waits for one that is lent to a
+    /// delivery: it is closed when the delivery comes to its end.
     pub(crate) async fn close(&self) {
-        let Inner { pool, keep, slots, .. } = &*self.inner;
-        // First, because a pool that is open asks what comes back to it whether it lives, and a
-        // server that stands still never answers.
-        let closing = (*keep == Keep::Held).then(|| pool.close());
+        let Inner { pool, keep, slots, lending, .. } = &*self.inner;
+        let is_ours = *keep == Keep::Held;
+        if is_ours {
+            // Said first, and waited for below: a pool that is open asks what comes back to it
+            // whether it lives, and a server that stands still never answers.
+            drop(pool.close());
+        }
         let idle = {
             let mut slots = slots.lock();
             slots.closed = true;
             std::mem::take(&mut slots.idle)
         };
         drop(idle);
-        if let Some(closing) = closing {
-            closing.await;
+        if is_ours {
+            let pool = pool.clone();
+            let mut closing = tokio::spawn(async move { pool.close().await });
+            while tokio::time::timeout(CLOSING, &mut closing).await.is_err() {
+                let lent = lending.lent();
+                if lent > 0 && self.inner.pool.size() as usize <= lent {
+                    break;
+                }
+            }
         }
     }
 }

@@ -158,6 +158,16 @@ pub trait Backend: Database + sealed::Sealed {
     fn size(row: &Self::Row) -> usize;
 }
 
+/// A database that can lock rows for as long as they are in work: what a table without a lease
+/// column needs.
+#[diagnostic::on_unimplemented(
+    message = "`{T}` is a row-lock table, and `{Self}` locks no rows: make it a lease table (a `locked_until` column) or an advisory-lock table",
+    label = "`{Self}` locks no rows",
+    note = "add the lease column: `#[queue(locked_until)] locked_until: Option<DateTime<Utc>>`",
+    note = "advisory locks, `#[queue_table(advisory_lock = \"..\")]`, are not there yet"
+)]
+pub trait LocksRows<T>: Backend {}
+
 /// The texts around deliveries whose rows are locked by a transaction, one message each.
 ///
 /// One delivery follows the other on the same connection for a while, and the commit of one begins
@@ -171,7 +181,9 @@ pub struct Chain {
     pub commit_and_begin: &'static str,
     /// Commits the last one.
     pub commit: &'static str,
-    /// Ends a transaction that wrote nothing, or is to be undone.
+    /// Undoes a transaction, and begins the next one.
+    pub rollback_and_begin: &'static str,
+    /// Undoes the last one.
     pub rollback: &'static str,
     /// Marks what comes before a statement that may be refused.
     pub mark: &'static str,

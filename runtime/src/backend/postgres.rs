@@ -4,24 +4,34 @@ use sqlx::postgres::{PgHasArrayType, PgRow, PgTypeInfo};
 use sqlx::{Arguments, Decode, Encode, Executor, Postgres, Row, Type, ValueRef};
 use sqlx::{SqlSafeStr, SqlStr};
 
-use super::{Backend, BindResult, Bound, Chain, Each, Fault, IdOn, PayloadValue};
+use super::{Backend, BindResult, Bound, Chain, Each, Fault, IdOn, LocksRows, PayloadValue};
 use crate::descriptor::{Count, PayloadForm, TimeForm};
 use crate::dialect::{self, Clock};
 
 type Args = <Postgres as sqlx::Database>::Arguments;
 
-/// The settings that the queue relies on, and their values before.
+/// The settings that the queue relies on, and their values before. What a server does not know yet
+/// is left out.
 ///
 /// READ COMMITTED, because SKIP LOCKED at a higher level fails instead of skipping. Limits on
 /// statements and on waiting for locks, because closing a socket does not end the statement that it
-/// waited for. And no plan that reads the whole table: plans are kept, and one from when the queue
-/// was empty would be used for millions of rows until the next ANALYZE. Where such a plan is the
-/// only one, as for a foreign key without an index, its price would start the compiler of plans,
-/// which takes longer than all of a batch.
-const SETTINGS: [(&str, &str); 7] = [
+/// waited for; and none on transactions, which last as long as the handlers that they lock rows for.
+/// And no plan that reads the whole table: plans are kept, and one from when the queue was empty
+/// would be used for millions of rows until the next ANALYZE. Where such a plan is the only one, as
+/// for a foreign key without an index, its price would start the compiler of plans, which takes
+/// longer than all of a batch.
+const SETTINGS: [(&str, &str); 12] = [
     ("default_transaction_isolation", "read committed"),
     ("statement_timeout", "10s"),
     ("lock_timeout", "1s"),
+    ("idle_in_transaction_session_timeout", "0"),
+    // From 17 on.
+    ("transaction_timeout", "0"),
+    // A host that is gone says nothing, and its locks last as long as its session: half a minute
+    // instead of hours.
+    ("tcp_keepalives_idle", "10"),
+    ("tcp_keepalives_interval", "5"),
+    ("tcp_keepalives_count", "3"),
     ("enable_seqscan", "off"),
     ("enable_bitmapscan", "off"),
     // One that is kept from an empty queue looks ids up in the claim's index, which it reads whole
@@ -30,23 +40,32 @@ const SETTINGS: [(&str, &str); 7] = [
     ("jit", "off"),
 ];
 
-/// Plans of the statements of one chain are kept, and made anew for the next, because planning each
-/// time costs a quarter of what a row costs. A chain lasts a second, so that a plan from when the
-/// queue was empty is of little harm.
-///
-/// A settlement of a few rows waits longer for a lock than one that holds up hundreds.
+/// What holds in a transaction that locks rows: its statements are sent again and again, so that
+/// their plans are kept; and one of a few rows may wait longer for a lock than one that holds up
+/// hundreds.
+macro_rules! in_chain {
+    ($begin:literal) => {
+        concat!($begin, "; SET LOCAL plan_cache_mode = auto; SET LOCAL lock_timeout = '9s'")
+    };
+}
+
+/// Plans are kept in a chain and made anew for the next, because planning each time costs a quarter
+/// of what a row costs. A chain lasts a second, so that a plan from when the queue was empty is of
+/// little harm.
 const CHAIN: Chain = Chain {
-    begin: "DISCARD PLANS; SET plan_cache_mode = auto; BEGIN; SET LOCAL lock_timeout = '9s'",
-    commit_and_begin: "COMMIT AND CHAIN; SET LOCAL lock_timeout = '9s'",
-    commit: "COMMIT; SET plan_cache_mode = force_custom_plan",
-    rollback: "ROLLBACK; SET plan_cache_mode = force_custom_plan",
+    begin: in_chain!("DISCARD PLANS; BEGIN ISOLATION LEVEL READ COMMITTED"),
+    commit_and_begin: in_chain!("COMMIT AND CHAIN"),
+    commit: "COMMIT",
+    rollback_and_begin: in_chain!("ROLLBACK AND CHAIN"),
+    rollback: "ROLLBACK",
     mark: "SAVEPOINT queue_table",
     undo: "ROLLBACK TO SAVEPOINT queue_table",
     probe: "SELECT 1",
 };
 
 const ENTER: &str = "SELECT s.name, current_setting(s.name), set_config(s.name, s.value, false) \
-     FROM unnest($1::text[], $2::text[]) AS s(name, value)";
+     FROM unnest($1::text[], $2::text[]) AS s(name, value) \
+     WHERE current_setting(s.name, true) IS NOT NULL";
 
 const LEAVE: &str = "SELECT set_config(s.name, s.value, false) \
      FROM unnest($1::text[], $2::text[]) AS s(name, value)";
@@ -261,6 +280,9 @@ impl Backend for Postgres {
         (0..row.len()).map(bytes).sum()
     }
 }
+
+#[diagnostic::do_not_recommend]
+impl<T> LocksRows<T> for Postgres {}
 
 #[diagnostic::do_not_recommend]
 impl<T> IdOn<Postgres> for T

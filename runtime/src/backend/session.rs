@@ -2,10 +2,41 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::connections::{Inner, Owned, close, limited};
 use super::{Backend, Connections, Failure, Fault, Query, Urgency};
+
+/// How many connections of a broker can be lent out at a time: all but one, which is left to
+/// statements that have none. So deliveries never keep claims, publishes and renewals waiting.
+pub(super) struct Lending {
+    room: Arc<Semaphore>,
+    most: usize,
+    waiting: AtomicUsize,
+}
+
+impl Lending {
+    pub(super) fn of(connections: u32) -> Self {
+        // A pool of one has none to spare, and takes turns.
+        let most = connections.saturating_sub(1).max(1) as usize;
+        Self { room: Arc::new(Semaphore::new(most)), most, waiting: AtomicUsize::new(0) }
+    }
+
+    /// How many are lent out now.
+    pub(super) fn lent(&self) -> usize {
+        self.most - self.room.available_permits()
+    }
+
+    async fn borrow(&self) -> sqlx::Result<OwnedSemaphorePermit> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let permit = Arc::clone(&self.room).acquire_owned().await;
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        permit.map_err(|_| sqlx::Error::PoolClosed)
+    }
+}
 
 /// A connection that a delivery has for itself.
 ///
@@ -13,14 +44,14 @@ use super::{Backend, Connections, Failure, Fault, Query, Urgency};
 /// closed, because nobody knows what its server still does for it.
 pub(crate) struct Session<DB: Backend> {
     inner: Arc<Inner<DB>>,
+    /// Nothing once the connection is lost.
     owned: Option<Owned<DB>>,
-    /// It is lost, or in a state that nobody knows.
-    broken: bool,
+    _lent: OwnedSemaphorePermit,
 }
 
 impl<DB: Backend> fmt::Debug for Session<DB> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("broken", &self.broken).finish_non_exhaustive()
+        f.debug_struct("Session").field("is_lost", &self.is_lost()).finish_non_exhaustive()
     }
 }
 
@@ -30,8 +61,9 @@ impl<DB: Backend> Connections<DB> {
         let inner = Arc::clone(&self.inner);
         // In a task: a connection that is being opened is not to be dropped half-way.
         let taken = tokio::spawn(async move {
+            let lent = inner.lending.borrow().await?;
             let owned = inner.take(urgency).await?;
-            Ok(Session { inner, owned: Some(owned), broken: false })
+            Ok(Session { inner, owned: Some(owned), _lent: lent })
         });
         let taken = taken.await.unwrap_or(Err(sqlx::Error::WorkerCrashed));
         // Nothing was sent: the same can be tried again.
@@ -40,6 +72,16 @@ impl<DB: Backend> Connections<DB> {
 }
 
 impl<DB: Backend> Session<DB> {
+    /// The connection is closed: what it did for nobody is undone by its server.
+    pub(crate) const fn is_lost(&self) -> bool {
+        self.owned.is_none()
+    }
+
+    /// Somebody else waits for a connection like this.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.inner.lending.waiting.load(Ordering::Relaxed) > 0
+    }
+
     /// Runs a statement to its end and returns its rows.
     ///
     /// The future must not be dropped: the statement would go on without anybody who waits for it.
@@ -75,24 +117,31 @@ impl<DB: Backend> Session<DB> {
         if let Ok(answer) = tokio::time::timeout(limit, self.run(name, text)).await {
             return answer;
         }
-        self.broken = true;
-        let error = sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
-        Err(Failure { fault: Fault::Connection, statement: name, error })
+        self.learn(name, Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))
     }
 
+    /// Closes a connection that is lost at once: as long as its socket is open, its server may hold
+    /// what it has locked.
     fn learn<V>(&mut self, name: &'static str, answer: sqlx::Result<V>) -> Result<V, Failure> {
         answer.map_err(|error| {
             let failure = Failure::new::<DB>(name, error);
-            self.broken |= failure.fault == Fault::Connection;
+            if failure.fault == Fault::Connection {
+                self.close();
+            }
             failure
         })
     }
 
+    fn close(&mut self) {
+        if let Some(owned) = self.owned.take() {
+            close(owned.connection);
+            self.inner.free();
+        }
+    }
+
     /// Gives the connection to whoever waits for one, or back.
     pub(crate) async fn give_back(mut self) {
-        if !self.broken
-            && let Some(owned) = self.owned.take()
-        {
+        if let Some(owned) = self.owned.take() {
             self.inner.put(owned, None).await;
         }
     }
@@ -100,9 +149,6 @@ impl<DB: Backend> Session<DB> {
 
 impl<DB: Backend> Drop for Session<DB> {
     fn drop(&mut self) {
-        if let Some(owned) = self.owned.take() {
-            close(owned.connection);
-            self.inner.free();
-        }
+        self.close();
     }
 }

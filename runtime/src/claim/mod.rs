@@ -15,6 +15,6 @@ mod wake;
 pub use lease::{Batch, Claimed, Key, Ledger, Renewal, Verdict, Work};
 pub(crate) use lease::{Leases, Signals, claim_rows, keep_leases};
 pub(crate) use pace::Backoff;
-pub(crate) use row_lock::{Chain, LEFT_ALONE, RowLocks};
+pub(crate) use row_lock::{Chain, End, LEFT_ALONE, RowLocks};
 pub(crate) use subscription::{Resolved, Subscription};
 pub(crate) use wake::{Wake, wake, wake_all};

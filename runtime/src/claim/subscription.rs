@@ -102,12 +102,8 @@ impl<DB: Backend> Subscription<DB> {
             Event::Retry => self.wake.wake(),
             Event::RetryAfter => {
                 let now = Instant::now();
-                let mut due = self.due.lock();
                 let delays = delays.into_iter().map(|delay| u64::try_from(delay).unwrap_or(0));
-                let sooner = delays.map(|delay| due.remember(now + Duration::from_micros(delay)));
-                if sooner.fold(false, |any, sooner| any | sooner) {
-                    self.due_sooner.notify_one();
-                }
+                delays.for_each(|delay| self.look_at(now + Duration::from_micros(delay)));
             }
             Event::DeadLetter => {
                 if let Some(cap) = &self.settings.cap {
@@ -115,6 +111,13 @@ impl<DB: Backend> Subscription<DB> {
                 }
             }
             Event::Ack | Event::GiveBack => {}
+        }
+    }
+
+    /// Looks at the table then, and no later.
+    pub(crate) fn look_at(&self, due: Instant) {
+        if self.due.lock().remember(due) {
+            self.due_sooner.notify_one();
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Settling;
 use crate::backend::{Backend, Failure, Fault, IdOn, RowsOf, bind_many};
-use crate::claim::{Chain, LEFT_ALONE};
+use crate::claim::{Chain, End, LEFT_ALONE};
 use crate::descriptor::{Role, TimeForm};
 use crate::dialect::{Event, Many};
 use crate::handler::TableOn;
@@ -23,14 +23,15 @@ impl From<Failure> for Refused {
     }
 }
 
-/// Writes what is to be written for each row of a chain, one statement for all of a kind. An outcome
-/// without a statement is written by the commit: the row is back as it was.
+/// Writes what is to be written for each row of a chain, one statement for all of a kind, and
+/// commits. If nothing is to be written the transaction is rolled back: the rows are as they were.
 ///
 /// `settlings` are one a row, in their order.
 pub(crate) async fn settle_locked<DB: Backend, T: TableOn<DB>>(
     chain: &mut Chain<'_, DB, T>,
     settlings: &mut [Settling],
 ) -> Result<(), Refused> {
+    let mut end = End::Rollback;
     for event in Event::ALL {
         let Some(many) = chain.locks.statements.settle(event) else { continue };
         let mut rows = RowsOf::new(TimeForm::Micros);
@@ -45,14 +46,20 @@ pub(crate) async fn settle_locked<DB: Backend, T: TableOn<DB>>(
         }
         if !rows.ids.is_empty() {
             write(chain, many, rows).await?;
+            end = End::Commit;
         }
     }
-    for (settling, id) in settlings.iter().zip(&chain.ids) {
+    // Before the rows are free again.
+    for (n, settling) in settlings.iter().enumerate() {
         if let Some(pause) = settling.pause {
-            chain.locks.leave_out(id.clone(), pause);
+            chain.leave_out(chain.ids[n].clone(), pause);
         }
     }
-    Ok(())
+    match chain.end(end).await {
+        Ok(()) => Ok(()),
+        // A constraint or a trigger that waited for the end.
+        Err(failure) => Err(refused(chain, "commit", failure)),
+    }
 }
 
 /// Writes one kind of outcome; without its reasons where the database refuses their text.
@@ -91,44 +98,44 @@ async fn send<DB: Backend, T: TableOn<DB>>(
     ids.map_err(|error| Failure::new::<DB>(name, error))
 }
 
-/// Decides what a refusal costs: a batch is rolled back, and its rows are claimed one by one; a row
-/// that stands alone is left alone for a while.
+/// What an answer tells of its rows.
 fn conclude<DB: Backend, T: TableOn<DB>>(
-    chain: &Chain<'_, DB, T>,
+    chain: &mut Chain<'_, DB, T>,
     many: &Many,
     rows: &RowsOf<T::Id>,
     sent: Result<Vec<T::Id>, Failure>,
 ) -> Result<(), Refused> {
-    let locks = chain.locks;
     let name = many.statements()[0].name();
-    match sent {
-        Ok(mut changed) => {
-            changed.sort_unstable();
-            // Nobody else can have changed a row that we have locked.
-            let kept = rows.ids.iter().filter(|id| changed.binary_search(id).is_err());
-            for id in kept {
-                telemetry::without_effect(T::TABLE.name(), id, name);
-                locks.leave_out(id.clone(), LEFT_ALONE);
-            }
-            Ok(())
-        }
-        Err(failure) if !matches!(failure.fault, Fault::Data | Fault::Blocked) => {
-            Err(failure.into())
-        }
-        Err(_) if chain.ids.len() > 1 => {
-            locks.claim_singly(chain.ids.len());
-            Err(Refused::Rows)
-        }
-        Err(failure) => {
-            let id = &chain.ids[0];
-            telemetry::settlement_refused(T::TABLE.name(), id, name, &failure.error);
-            let pause = match failure.fault {
-                // Somebody else has locked what the row points to.
-                Fault::Blocked => locks.subscription.settings.poll_interval,
-                _ => LEFT_ALONE,
-            };
-            locks.leave_out(id.clone(), pause);
-            Err(Refused::Rows)
-        }
+    let mut changed = sent.map_err(|failure| refused(chain, name, failure))?;
+    changed.sort_unstable();
+    // Nobody else can have changed a row that we have locked: a trigger or a rule keeps it as it is.
+    let kept = rows.ids.iter().filter(|id| changed.binary_search(id).is_err());
+    for id in kept {
+        telemetry::without_effect(T::TABLE.name(), id, name);
+        chain.leave_out(id.clone(), LEFT_ALONE);
     }
+    Ok(())
+}
+
+/// Decides what a refusal costs: a batch is undone, and its rows are claimed one by one; a row that
+/// stands alone is left alone for a while.
+fn refused<DB: Backend, T: TableOn<DB>>(
+    chain: &mut Chain<'_, DB, T>,
+    statement: &'static str,
+    failure: Failure,
+) -> Refused {
+    let pause = match failure.fault {
+        Fault::Data => LEFT_ALONE,
+        // Somebody else has locked what the row points to.
+        Fault::Blocked => chain.locks.subscription.settings.poll_interval,
+        Fault::Transient | Fault::Connection | Fault::Schema => return Refused::Failed(failure),
+    };
+    if let [id] = &chain.ids[..] {
+        let id = id.clone();
+        telemetry::settlement_refused(T::TABLE.name(), &id, statement, &failure.error);
+        chain.leave_out(id, pause);
+    } else {
+        chain.locks.claim_singly(chain.ids.len());
+    }
+    Refused::Rows
 }

@@ -17,7 +17,7 @@ use crate::backend::{self, Backend};
 use crate::dialect::RowLockStatements;
 use crate::handler::TableOn;
 
-pub(crate) use chain::Chain;
+pub(crate) use chain::{Chain, End};
 
 /// How long a row is left alone that nobody can work on, or whose outcome the database refuses.
 pub(crate) const LEFT_ALONE: Duration = Duration::from_secs(60);
@@ -60,10 +60,23 @@ impl<DB: Backend, T: TableOn<DB>> RowLocks<DB, T> {
         }
     }
 
-    /// Leaves a row out of this process's claims for a while.
-    pub(crate) fn leave_out(&self, id: T::Id, pause: Duration) {
-        let until = self.subscription.clock.at(Instant::now()) + pause.min(backend::LONGEST);
-        self.avoided.lock().leave_out(id, until);
+    /// Leaves a row out of this process's claims for a while. `true`: another one had to make room
+    /// for it, and is claimed again.
+    fn leave_out(&self, id: T::Id, pause: Duration) -> bool {
+        let Subscription { clock, .. } = &self.subscription;
+        let until = Instant::now() + pause.min(backend::LONGEST);
+        self.subscription.look_at(until);
+        self.avoided.lock().leave_out(id, clock.at(until))
+    }
+
+    /// The rows that are left out now.
+    fn left_out(&self) -> Vec<T::Id> {
+        let now = self.subscription.clock.at(Instant::now());
+        let mut avoided = self.avoided.lock();
+        while let Some(id) = avoided.over(now) {
+            avoided.forget(&id);
+        }
+        avoided.ids()
     }
 
     /// Claims so many of the next rows one by one: one of them spoilt a batch.

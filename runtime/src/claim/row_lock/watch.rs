@@ -1,8 +1,9 @@
 //! Which of the workers asks the database whether there are rows.
 
 use super::{Chain, RowLocks};
-use crate::backend::{Backend, Failure, Urgency, Values, bind};
+use crate::backend::{Backend, Failure, RowsOf, Urgency, Values, bind, bind_many};
 use crate::claim::pace::jittered;
+use crate::dialect::ClaimFrom;
 use crate::handler::TableOn;
 
 impl<DB: Backend, T: TableOn<DB>> RowLocks<DB, T> {
@@ -42,16 +43,23 @@ impl<DB: Backend, T: TableOn<DB>> RowLocks<DB, T> {
     async fn look(&self) -> Result<Option<Chain<'_, DB, T>>, Failure> {
         let Self { subscription, statements, .. } = self;
         let values = Values { limit: 1, ..subscription.values::<T::Id>() };
-        let query = bind::<DB, T::Id>(&statements.first, &values)?;
+        let left_out = self.left_out();
+        let query = if left_out.is_empty() {
+            bind::<DB, T::Id>(&statements.first, &values)?
+        } else {
+            let (claim, rows) = (statements.claims_except.at(ClaimFrom::Start), left_out.len());
+            bind_many(claim, &values, rows, &RowsOf::of_ids(left_out))?
+        };
         if subscription.connections.rows(Urgency::Claim, query).await?.is_empty() {
             return Ok(None);
         }
         let mut chain = Chain::begin(self).await?;
-        if chain.claim().await? {
+        let claimed = chain.claim().await;
+        // Nothing is started any more in a drain.
+        if matches!(claimed, Ok(true)) && !subscription.draining.is_cancelled() {
             return Ok(Some(chain));
         }
-        chain.rollback().await?;
         chain.give_back().await;
-        Ok(None)
+        claimed.map(|_| None)
     }
 }

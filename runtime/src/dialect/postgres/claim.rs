@@ -95,11 +95,15 @@ impl Postgres {
         let mut ready = self.ready(table);
         ready.extend(behind(table, from)?);
         ready.extend_from_slice(more);
+        let condition = match ready.is_empty() {
+            // Every row of the table is due, and free if it is not locked.
+            true => String::new(),
+            false => format!("\n{indent}WHERE {}", ready.join(&format!("\n{indent}  AND "))),
+        };
         Some(format!(
-            "SELECT {columns}\n{indent}FROM {t} AS c\n{indent}WHERE {ready}\n\
+            "SELECT {columns}\n{indent}FROM {t} AS c{condition}\n\
              {indent}ORDER BY {order}\n{indent}LIMIT :limit\n{indent}FOR NO KEY UPDATE SKIP LOCKED",
             t = table.table,
-            ready = ready.join(&format!("\n{indent}  AND ")),
             order = order(table, "c"),
         ))
     }
