@@ -77,7 +77,7 @@ use proc_macro::TokenStream;
 /// | role | what the column does | without it |
 /// |---|---|---|
 /// | `id` | the primary key, which tells rows apart | does not compile |
-/// | `locked_until` | holds the lease of a row in work | does not compile, since other modes are not there yet |
+/// | `locked_until` | holds the lease of a row in work | a transaction locks the row while it is in work; not on every database |
 /// | `group` | says which subscribers a row is for | every subscriber of the table takes every row |
 /// | `attempt` | counts deliveries, from 1 | no `max_attempts`, and handlers cannot ask for the number |
 /// | `retry_after` | the time before which a row is not delivered | a delay is a retry at once |
@@ -143,7 +143,7 @@ pub fn derive_queue_table(input: TokenStream) -> TokenStream {
 /// | `group` | the group whose rows it takes; a table with a `group` column needs it | the table has no groups |
 /// | `workers` | how many rows are in work at once, 1 to 1024 | `8` |
 /// | `poll_interval` | how long an idle subscription waits before it looks again | the broker's setting |
-/// | `lease` | how long a claimed row is held before it must be renewed | the broker's setting |
+/// | `lease` | how long a claimed row is held before it must be renewed; needs a `locked_until` column | the broker's setting |
 /// | `timeout` | after how long a handler is ended, which counts as a retry | handlers take their time |
 /// | `max_attempts` | how many deliveries a row has; together with `dead_letter` | a row is retried for ever |
 /// | `dead_letter(group = "..")` | the group that spent rows move to; together with `max_attempts` | |

@@ -1,13 +1,13 @@
 //! What generated code and this project's own tests name. Nothing here is promised to anybody.
 
-pub use crate::backend::{Backend, BindResult, Bound, Col, Fault, IdOn, RowOf};
+pub use crate::backend::{Backend, BindResult, Bound, Col, Fault, IdOn, LocksRows, RowOf};
 pub use crate::descriptor::{Columns, TableDescriptor};
 pub use crate::handler::{
     Arguments, BothOrNone, Carries, Checked, CountsAttempts, Cx, Declaration, Declared, Declaring,
-    DecodeFailure, Decoded, Delays, Extractor, Fits, Grouped, IntoOutcome, Is, IsRowOf, Lent, Mark,
-    Marked, Meta, Needs, Outcome, Outcomes, QueueTable, RowItself, Running, Set, Shared, Signature,
-    Subscribed, TableOn, Takes, Ungrouped, Unset, Whole, at, counted, grouped, of, outcome,
-    outcome_or, retry_after, run, table, ungrouped,
+    DecodeFailure, Decoded, Delays, Extractor, Fits, Grouped, IntoOutcome, Is, IsRowOf, Leased,
+    Lent, Mark, Marked, Meta, Needs, Outcome, Outcomes, QueueTable, RowItself, Running, Set,
+    Shared, Signature, Subscribed, TableOn, Takes, Ungrouped, Unset, Whole, at, counted, grouped,
+    leased, of, outcome, outcome_or, retry_after, run, table, ungrouped,
 };
 pub use crate::publish::Field;
 

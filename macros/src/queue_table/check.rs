@@ -1,7 +1,6 @@
 //! The rules that relate two facts of a declaration; those of one attribute are in `attr`.
 
 use proc_macro2::Ident;
-use quote::ToTokens;
 use syn::DeriveInput;
 
 use super::model::{Column, constant};
@@ -27,7 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, errors: &mut Errors) {
         a_table_has_an_id(draft, errors);
     }
     if draft.fields_were_read && draft.keys_were_read {
-        a_table_can_be_leased(draft, errors);
+        a_lease_is_not_forgotten(draft, errors);
     }
 }
 
@@ -105,33 +104,24 @@ fn a_table_has_an_id(draft: &Draft<'_>, errors: &mut Errors) {
     errors.report(row, message.help(help));
 }
 
-fn a_table_can_be_leased(draft: &Draft<'_>, errors: &mut Errors) {
+/// Without it the rows would be locked instead: another mode, because of a forgotten word.
+fn a_lease_is_not_forgotten(draft: &Draft<'_>, errors: &mut Errors) {
     if draft.columns.iter().any(|column| column.is("locked_until")) {
         return;
     }
-    let message = Message::new(
-        "a table without `locked_until` would be a row-lock table, and that mode is not there yet",
-    );
-    let help = match field_named(draft, "locked_until") {
-        Some(field) => format!("add `#[queue(locked_until)]` to the field `{field}`"),
-        None => format!("add `#[queue(locked_until)] locked_until: {}`", time_type(draft)),
+    let Some(field) = field_named(draft, "locked_until") else {
+        return;
     };
-    errors.report(draft.row, message.help(help));
+    let message = Message::new(format!("the field `{field}` is not marked as the lease"))
+        .help(format!("write `#[queue(locked_until)] {field}`"))
+        .note(
+            "without a lease the rows are locked while they are in work; for that, give the field \
+             another name: `#[sqlx(rename = \"locked_until\")] other_name`",
+        );
+    errors.report(field, message);
 }
 
 fn field_named<'a>(draft: &Draft<'a>, name: &str) -> Option<&'a Ident> {
     let unmarked = draft.columns.iter().filter(|column| column.role.is_none());
     unmarked.map(|column| &column.field).find(|field| *field == name)
-}
-
-/// The type that this table already uses for a time, so that the help fits the declaration.
-fn time_type(draft: &Draft<'_>) -> String {
-    let nullable = |column: &&Column| {
-        let ty = column.ty.to_token_stream().to_string();
-        column.is("retry_after") && ty.starts_with("Option")
-    };
-    match draft.columns.iter().find(nullable) {
-        Some(column) => column.ty.to_token_stream().to_string().replace(' ', ""),
-        None => "Option<chrono::DateTime<chrono::Utc>>".to_owned(),
-    }
 }

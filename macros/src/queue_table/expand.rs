@@ -72,7 +72,8 @@ fn markers(table: &Table) -> TokenStream {
     };
     let attempt = table.column("attempt").map(|_| format_ident!("CountsAttempts"));
     let delays = table.column("retry_after").map(|_| format_ident!("Delays"));
-    let markers = [Some(grouped), attempt, delays].into_iter().flatten();
+    let leased = table.column("locked_until").map(|_| format_ident!("Leased"));
+    let markers = [Some(grouped), attempt, delays, leased].into_iter().flatten();
     quote! {
         #(
             #[automatically_derived]
@@ -88,6 +89,11 @@ fn table_on(table: &Table) -> TokenStream {
         let at = Span::call_site().located_at(column.ty.span());
         quote_spanned!(at=> <Self as __q::QueueTable>::Id: __q::IdOn<__DB>)
     });
+    // First, because rustc reports the first that does not hold.
+    let locks = table.column("locked_until").is_none().then(|| {
+        let at = Span::call_site().located_at(row.span());
+        quote_spanned!(at=> __DB: __q::LocksRows<#row>,)
+    });
     let others = distinct(table.columns.iter().filter(|column| !column.is("id")))
         .into_iter()
         .map(|ty| bound(ty, &quote!(Col)));
@@ -95,6 +101,7 @@ fn table_on(table: &Table) -> TokenStream {
         #[automatically_derived]
         impl<__DB: __q::Backend> __q::TableOn<__DB> for #row
         where
+            #locks
             #row_of,
             #id,
             #(#others,)*

@@ -16,7 +16,7 @@ pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
     let row = &input.ident;
     let generics = assumed(input);
     let (impl_generics, arguments, where_clause) = generics.split_for_impl();
-    let markers = ["Grouped", "Ungrouped", "CountsAttempts", "Delays"]
+    let markers = ["Grouped", "Ungrouped", "CountsAttempts", "Delays", "Leased"]
         .map(|marker| format_ident!("{marker}"));
     let table_on = table_on(input);
     let constants = unmarked_fields(input);

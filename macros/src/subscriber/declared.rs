@@ -64,11 +64,12 @@ fn steps(function: &Ident, settings: &Settings, handler: &Handler) -> Vec<TokenS
         let workers = number(*workers);
         steps.push(quote!(workers(#workers)));
     }
-    let durations = [
-        ("poll_interval", &settings.poll_interval),
-        ("lease", &settings.lease),
-        ("timeout", &settings.timeout),
-    ];
+    if let (Some(lease), Some(duration)) = (&settings.lease, value(&settings.lease)) {
+        let proof = proof("leased", function, lease.key.span());
+        let milliseconds = milliseconds(*duration);
+        steps.push(quote!(lease(#milliseconds, #proof)));
+    }
+    let durations = [("poll_interval", &settings.poll_interval), ("timeout", &settings.timeout)];
     for (key, given) in durations {
         if let Some(duration) = value(given) {
             let (key, milliseconds) = (format_ident!("{key}"), milliseconds(*duration));

@@ -60,6 +60,13 @@ fn a_table_with_everything() {
 }
 
 #[test]
+fn a_table_of_row_locks() {
+    assert_snapshot!(table(
+        "#[queue_table(name = \"ticks\")] struct Tick { #[queue(id)] id: i64 }"
+    ));
+}
+
+#[test]
 fn a_wrong_table() {
     assert_snapshot!(table(
         r#"

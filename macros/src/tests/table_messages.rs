@@ -240,33 +240,22 @@ fn a_table_has_an_id() {
 }
 
 #[test]
-fn a_table_is_a_lease_table() {
+fn a_table_without_a_lease_locks_its_rows_and_a_lease_is_not_forgotten() {
     let table = |fields: &str| {
         format!("#[queue_table(name = \"jobs\")] struct Job {{ #[queue(id)] id: i64, {fields} }}")
     };
-    let sentence = "a table without `locked_until` would be a row-lock table, \
-        and that mode is not there yet";
-    refuses(
-        &table("more: i64"),
-        "Job",
-        &format!(
-            "{sentence}\nhelp: add `#[queue(locked_until)] \
-             locked_until: Option<chrono::DateTime<chrono::Utc>>`"
-        ),
-    );
-    refuses(
-        &table("#[queue(retry_after)] due: Option<DateTime<Utc>>"),
-        "Job",
-        &format!(
-            "{sentence}\nhelp: add `#[queue(locked_until)] locked_until: Option<DateTime<Utc>>`"
-        ),
-    );
+    accepts(&table("more: i64"));
+    accepts(&table("#[queue(locked_until)] locked_until: Option<chrono::DateTime<chrono::Utc>>"));
+    accepts(&table("#[queue(locked_until)] until: Option<i64>, locked_until: bool"));
+    accepts(&table("#[sqlx(rename = \"locked_until\")] other_name: Option<i64>"));
     refuses(
         &table("locked_until: Option<Time>"),
-        "Job",
-        &format!("{sentence}\nhelp: add `#[queue(locked_until)]` to the field `locked_until`"),
+        "locked_until",
+        "the field `locked_until` is not marked as the lease\n\
+         help: write `#[queue(locked_until)] locked_until`\n\
+         note: without a lease the rows are locked while they are in work; for that, give the \
+         field another name: `#[sqlx(rename = \"locked_until\")] other_name`",
     );
-    accepts(&table("#[queue(locked_until)] locked_until: Option<chrono::DateTime<chrono::Utc>>"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::{CountsAttempts, Declared, Grouped, Signature, Ungrouped};
+use super::{CountsAttempts, Declared, Grouped, Leased, Signature, Ungrouped};
 
 /// What happens to a row whose message cannot be decoded. It is never deleted unless `Drop` says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +96,12 @@ pub const fn counted<T: CountsAttempts>() -> Fits<T> {
     Fits(PhantomData)
 }
 
+/// The table leases its rows.
+#[must_use]
+pub const fn leased<T: Leased>() -> Fits<T> {
+    Fits(PhantomData)
+}
+
 /// A declaration with every default.
 #[must_use]
 pub const fn of<S: Declared>(name: &'static str) -> Declaring<S> {
@@ -137,7 +143,7 @@ impl<S: Declared> Declaring<S> {
     }
 
     #[must_use]
-    pub const fn lease(mut self, milliseconds: u64) -> Self {
+    pub const fn lease(mut self, milliseconds: u64, _: Fits<S::Row>) -> Self {
         self.0.lease = Some(Duration::from_millis(milliseconds));
         self
     }

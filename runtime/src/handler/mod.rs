@@ -18,7 +18,8 @@ pub use checked::{Checked, Is, table};
 pub(crate) use cx::id;
 pub use cx::{Cx, Meta, Taken};
 pub use declaration::{
-    Declaration, Declaring, DecodeFailure, Fits, counted, grouped, of, retry_after, ungrouped,
+    Declaration, Declaring, DecodeFailure, Fits, counted, grouped, leased, of, retry_after,
+    ungrouped,
 };
 pub(crate) use extract::States;
 pub use extract::{Ctx, Extractor, FromDelivery, Needs, Shared, State, keys};
@@ -31,4 +32,6 @@ pub(crate) use outcomes::RowOutcome;
 pub use outcomes::{IntoOutcomes, Outcomes};
 pub(crate) use subscriber::TableOf;
 pub use subscriber::{Declared, Mark, Marked, Run, Running, Subscribed, outcome, outcome_or, run};
-pub use table::{CountsAttempts, Delays, Grouped, QueueTable, RowItself, TableOn, Ungrouped, at};
+pub use table::{
+    CountsAttempts, Delays, Grouped, Leased, QueueTable, RowItself, TableOn, Ungrouped, at,
+};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::{CountsAttempts, Declared, DecodeFailure, Grouped, Mark, Marked, TableOf};
+use super::{CountsAttempts, Declared, DecodeFailure, Grouped, Leased, Mark, Marked, TableOf};
 
 /// The cap or the dead letter is set.
 #[derive(Debug)]
@@ -116,7 +116,10 @@ impl<S: Mark, Cap, Dead> Mounted<S, Cap, Dead> {
     }
 
     /// For how long a row is leased, and leased again while it is in work; 30 seconds by default.
-    pub fn lease(self, lease: Duration) -> Self {
+    pub fn lease(self, lease: Duration) -> Self
+    where
+        TableOf<S>: Leased,
+    {
         self.with(|settings| settings.lease = Some(lease))
     }
 
@@ -195,7 +198,10 @@ pub trait Mount<Args>: Sized {
     }
 
     /// See [`Mounted::lease`].
-    fn lease(self, lease: Duration) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead> {
+    fn lease(self, lease: Duration) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead>
+    where
+        TableOf<Self::Subscriber>: Leased,
+    {
         self.mounted().lease(lease)
     }
 

@@ -85,6 +85,15 @@ pub trait Ungrouped {}
 #[doc(hidden)]
 pub trait CountsAttempts {}
 
+/// A table whose rows are leased while they are in work.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no lease column, so there is no lease to set",
+    label = "the rows of `{Self}` are locked as long as they are in work",
+    note = "leave `lease` away, or mark a column: `#[queue(locked_until)] locked_until: Option<DateTime<Utc>>`"
+)]
+#[doc(hidden)]
+pub trait Leased {}
+
 /// A table that can put rows off.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot delay rows",

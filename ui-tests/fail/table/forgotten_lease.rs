@@ -5,6 +5,7 @@ use queue_table::prelude::*;
 struct Job {
     #[queue(id)]
     id: i64,
+    locked_until: Option<i64>,
 }
 
 fn main() {}
