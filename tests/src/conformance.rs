@@ -79,14 +79,15 @@ macro_rules! conformance {
 }
 
 /// The test binary, the innermost module and the promise: what lies between says only how a module
-/// came to be compiled for one database.
+/// came to be compiled for one database. What is promised by several claim modes names the mode.
 #[must_use]
 pub fn name_of(module: &str, promise: &str) -> String {
-    let binary = module.split("::").next().unwrap_or(module);
-    match module.rsplit_once("::") {
-        Some((_, innermost)) => format!("{binary}::{innermost}::{promise}"),
-        None => format!("{binary}::{promise}"),
-    }
+    let segments: Vec<_> = module.split("::").collect();
+    let [binary, within @ ..] = &segments[..] else { return promise.to_owned() };
+    let mode = within.iter().filter(|segment| **segment == "row_locks").copied();
+    let innermost = within.last().filter(|segment| **segment != "row_locks").copied();
+    let named = [*binary].into_iter().chain(mode).chain(innermost).chain([promise]);
+    named.collect::<Vec<_>>().join("::")
 }
 
 /// One promise on every stand of one kind of database.

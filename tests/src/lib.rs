@@ -16,6 +16,7 @@ pub mod plans;
 pub mod proxy;
 pub mod queue;
 pub mod refusal;
+pub mod row_lock;
 pub mod shapes;
 pub mod source;
 pub mod stands;

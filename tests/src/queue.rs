@@ -12,6 +12,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::database::{Db, TestDb};
 
+/// Holds of a row of `jobs` that nobody has.
+pub const FREE: &str = "locked_until IS NULL";
+
+/// The same of `kept_jobs`.
+pub const KEPT_FREE: &str = "until IS NULL";
+
+/// The columns of `jobs` that have a role, besides the id, the group and the payload.
+pub const COLUMNS: [&str; 4] = ["attempt", "retry_after", "locked_until", "last_error"];
+
 /// A table with every role, and times of the database's own.
 #[derive(Debug, Clone, QueueTable, sqlx::FromRow)]
 #[queue_table(name = "jobs")]
@@ -178,6 +187,12 @@ pub async fn scripted_kept(
 pub fn own_group() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("own {}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Whether somebody works on a row of `jobs`, as a value of SQL: 1 or 0.
+#[must_use]
+pub fn in_work<DB: Db>() -> String {
+    format!("CASE WHEN locked_until > {} THEN 1 ELSE 0 END", DB::now_plus(0))
 }
 
 /// Makes the three tables, with the indexes of their claims.

@@ -2,6 +2,7 @@
 
 pub(crate) mod idling;
 pub(crate) mod refusing;
+pub(crate) mod row_locks;
 
 pub(crate) type Database = sqlx::Postgres;
 

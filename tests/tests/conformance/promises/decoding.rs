@@ -5,17 +5,16 @@ use std::time::Duration;
 use queue_table::prelude::*;
 use queue_table_tests::conformance;
 use queue_table_tests::database::{Db, TestDb};
-use queue_table_tests::eventually::{eventually, stays};
-use queue_table_tests::queue::{Script, create_tables, scripted, scripted_bare};
+use queue_table_tests::eventually::eventually;
 use queue_table_tests::stands::Kind;
 
+use super::queue::{FREE, Script, create_tables, scripted};
 use super::{Database, broker, publish, start};
 
 conformance![
     Database:
     an_undecodable_row_is_put_off_with_the_reason_and_harms_no_other,
     an_undecodable_row_is_a_dead_letter_after_its_attempts,
-    an_undecodable_row_of_a_table_without_delays_is_kept_back,
     what_becomes_of_an_undecodable_row_can_be_chosen,
     a_row_with_odd_values_harms_no_other,
 ];
@@ -39,8 +38,8 @@ async fn an_undecodable_row_is_put_off_with_the_reason_and_harms_no_other(db: Te
         db.value::<i64>("SELECT count(*) FROM jobs").await == 1
     })
     .await;
-    let reason = "SELECT count(*) FROM jobs WHERE last_error IS NOT NULL AND locked_until IS NULL";
-    eventually("the reason is written", async || db.value::<i64>(reason).await == 1).await;
+    let reason = format!("SELECT count(*) FROM jobs WHERE last_error IS NOT NULL AND {FREE}");
+    eventually("the reason is written", async || db.value::<i64>(reason.as_str()).await == 1).await;
     running.shutdown().await.unwrap();
     assert_eq!(script.seen().len(), 9);
     let (soon, late) = (<Database as Db>::now_plus(50), <Database as Db>::now_plus(61));
@@ -66,34 +65,6 @@ async fn an_undecodable_row_is_a_dead_letter_after_its_attempts(db: TestDb<Datab
     eventually("the row is a dead letter", async || db.value::<i64>(dead).await == 1).await;
     running.shutdown().await.unwrap();
     assert_eq!(script.seen(), []);
-}
-
-async fn an_undecodable_row_of_a_table_without_delays_is_kept_back(db: TestDb<Database>) {
-    create_tables(&db).await;
-    db.execute("INSERT INTO bare_jobs (id, payload) VALUES ('bad', '{{'), ('good', '{\"n\":1}')")
-        .await;
-    let script = Script::always(Outcome::ack());
-    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
-        // One worker, which must be free for the good row behind.
-        let hour = DecodeFailure::RetryAfter(Duration::from_secs(3600));
-        b.mount(scripted_bare.workers(1).on_decode_failure(hour));
-    });
-    let running = service.start().await.unwrap();
-    let held = "SELECT count(*) FROM bare_jobs WHERE until IS NOT NULL";
-    eventually("the good row is done and the bad one is held", async || {
-        db.value::<i64>("SELECT count(*) FROM bare_jobs").await == 1
-            && db.value::<i64>(held).await == 1
-    })
-    .await;
-    let lease = "SELECT until FROM bare_jobs";
-    let until: i64 = db.value(lease).await;
-    stays("it is not claimed again and again", Duration::from_millis(300), async || {
-        db.value::<i64>(lease).await == until
-    })
-    .await;
-    running.shutdown().await.unwrap();
-    let free = "SELECT count(*) FROM bare_jobs WHERE until IS NULL";
-    assert_eq!(db.value::<i64>(free).await, 1, "the end of the service sets it free");
 }
 
 async fn what_becomes_of_an_undecodable_row_can_be_chosen(db: TestDb<Database>) {

@@ -9,9 +9,10 @@ use queue_table::prelude::*;
 use queue_table_tests::conformance;
 use queue_table_tests::database::TestDb;
 use queue_table_tests::eventually::{eventually, stays};
-use queue_table_tests::queue::{Script, create_tables, scripted};
+use queue_table_tests::queue::{Job, Script, create_tables, scripted, scripted_bare};
 use tokio::sync::Semaphore;
 
+use super::services::rows;
 use super::{Database, broker, publish, start};
 
 conformance![
@@ -22,6 +23,12 @@ conformance![
     a_stale_holders_settlement_changes_nothing,
     nobody_else_claims_a_leased_row,
     a_row_that_is_gone_is_lost_and_the_service_goes_on,
+    the_row_shows_its_lease,
+    the_longest_lease_is_only_long,
+    a_row_that_killed_its_process_is_a_dead_letter_unseen,
+    an_undecodable_row_of_a_table_without_delays_is_kept_back,
+    rows_that_nobody_started_are_given_back,
+    a_subscription_works_with_one_connection,
 ];
 
 /// A handler that works until the test lets it end.
@@ -168,5 +175,127 @@ async fn a_row_that_is_gone_is_lost_and_the_service_goes_on(db: TestDb<Database>
     publish(&db, 1).await;
     gate.add_permits(1);
     eventually("the next delivery", async || script.seen().len() == 3).await;
+    running.shutdown().await.unwrap();
+}
+
+#[subscriber(Job, group = "work")]
+async fn shown(row: &Job) -> Outcome {
+    if row.locked_until.is_some() { Outcome::ack() } else { Outcome::retry() }
+}
+
+async fn the_row_shows_its_lease(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 1).await;
+    let service = Service::new("test").with_broker(broker(&db), |b| {
+        b.mount(shown);
+    });
+    let running = service.start().await.unwrap();
+    eventually("no row is left", async || db.value::<i64>("SELECT count(*) FROM jobs").await == 0)
+        .await;
+    running.shutdown().await.unwrap();
+}
+
+async fn the_longest_lease_is_only_long(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 1).await;
+    let script = Script::always(Outcome::ack());
+    let running = with_lease(&db, &script, Duration::MAX).await;
+    eventually("no row is left", async || rows(&db).await.is_empty()).await;
+    running.shutdown().await.unwrap();
+}
+
+const DEAD: &str = "SELECT count(*) FROM jobs WHERE kind = 'failed'";
+
+async fn a_row_that_killed_its_process_is_a_dead_letter_unseen(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 2).await;
+    // What three claims leave whose processes died: counted, and the lease ran out.
+    db.execute("UPDATE jobs SET attempt = 4 WHERE id = 1").await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(scripted.max_attempts(3).dead_letter_group("failed"));
+    });
+    let running = service.start().await.unwrap();
+    eventually("the row is a dead letter", async || db.value::<i64>(DEAD).await == 1).await;
+    eventually("its neighbour ran", async || script.seen() == [(2, 1)]).await;
+    running.shutdown().await.unwrap();
+    let reason: String = db.value("SELECT last_error FROM jobs").await;
+    assert!(reason.contains("its process died"), "{reason}");
+}
+
+async fn an_undecodable_row_of_a_table_without_delays_is_kept_back(db: TestDb<Database>) {
+    create_tables(&db).await;
+    db.execute("INSERT INTO bare_jobs (id, payload) VALUES ('bad', '{{'), ('good', '{\"n\":1}')")
+        .await;
+    let script = Script::always(Outcome::ack());
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        // One worker, which must be free for the good row behind.
+        let hour = DecodeFailure::RetryAfter(Duration::from_secs(3600));
+        b.mount(scripted_bare.workers(1).on_decode_failure(hour));
+    });
+    let running = service.start().await.unwrap();
+    let held = "SELECT count(*) FROM bare_jobs WHERE until IS NOT NULL";
+    eventually("the good row is done and the bad one is held", async || {
+        db.value::<i64>("SELECT count(*) FROM bare_jobs").await == 1
+            && db.value::<i64>(held).await == 1
+    })
+    .await;
+    let lease = "SELECT until FROM bare_jobs";
+    let until: i64 = db.value(lease).await;
+    stays("it is not claimed again and again", Duration::from_millis(300), async || {
+        db.value::<i64>(lease).await == until
+    })
+    .await;
+    running.shutdown().await.unwrap();
+    let free = "SELECT count(*) FROM bare_jobs WHERE until IS NULL";
+    assert_eq!(db.value::<i64>(free).await, 1, "the end of the service sets it free");
+}
+
+async fn rows_that_nobody_started_are_given_back(db: TestDb<Database>) {
+    create_tables(&db).await;
+    let gate = Arc::new(Semaphore::new(0));
+    // Quick rows let the buffer grow; the slow one at the end leaves rows in it.
+    let held = Arc::clone(&gate);
+    let script = Script::new(move |seen| {
+        let gate = Arc::clone(&held);
+        async move {
+            if seen.n > 100 {
+                gate.acquire().await.unwrap().forget();
+            }
+            Outcome::ack()
+        }
+    });
+    publish(&db, 160).await;
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(scripted.workers(4));
+    });
+    let running = service.drain_timeout(Duration::from_secs(10)).start().await.unwrap();
+    let buffered = async || {
+        let leased = rows(&db).await.iter().filter(|(.., leased)| *leased).count();
+        leased > 4 && script.seen().iter().filter(|(n, _)| *n > 100).count() == 4
+    };
+    eventually("all workers are busy, and more rows are leased", buffered).await;
+    let shutdown = tokio::spawn(running.shutdown());
+    eventually("only the rows in work are leased", async || {
+        rows(&db).await.iter().filter(|(.., leased)| *leased).count() == 4
+    })
+    .await;
+    gate.add_permits(1000);
+    shutdown.await.unwrap().unwrap();
+    let left = rows(&db).await;
+    assert_eq!(left.len(), 56, "four of the slow ones were acked");
+    assert!(left.iter().all(|(_, attempt, leased)| *attempt == 1 && !leased), "{left:?}");
+}
+
+async fn a_subscription_works_with_one_connection(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 200).await;
+    let script = Script::always(Outcome::ack());
+    let one = broker(&db).connection_limit(1);
+    let service = Service::new("test").state(script).with_broker(one, |b| {
+        b.mount(scripted.lease(Duration::from_millis(300)));
+    });
+    let running = service.start().await.unwrap();
+    eventually("no row is left", async || rows(&db).await.is_empty()).await;
     running.shutdown().await.unwrap();
 }

@@ -1,16 +1,15 @@
-//! The promises on one kind of database: this folder is compiled once for each.
+//! The promises on one kind of database: this folder is compiled once for each. The modules that
+//! take their tables from `queue` are compiled for every claim mode.
 
-use std::time::Duration;
-
-use queue_table::prelude::*;
-use queue_table_tests::database::TestDb;
-use queue_table_tests::queue::{Job, Script, Task, scripted};
+use queue_table_tests::queue;
 
 use super::Database;
+use ground::{broker, publish, start};
 
 mod attempts;
 mod declarations;
 mod decoding;
+mod ground;
 mod handlers;
 mod leases;
 mod outcomes;
@@ -38,23 +37,4 @@ pub(crate) fn trials(
         waking::trials(stands),
     ];
     modules.into_iter().flatten().collect()
-}
-
-/// A broker on the test's database.
-fn broker(db: &TestDb<Database>) -> SqlxBroker<Database> {
-    SqlxBroker::from_url(db.url())
-}
-
-/// Starts a service whose handler follows the script.
-async fn start(db: &TestDb<Database>, script: &Script) -> RunningService {
-    let service = Service::new("test").state(script.clone()).with_broker(broker(db), |b| {
-        b.mount(scripted);
-    });
-    service.drain_timeout(Duration::from_secs(5)).start().await.unwrap()
-}
-
-/// Puts rows into group `work` of `jobs`, with the messages 1, 2, .. and the ids of the same.
-async fn publish(db: &TestDb<Database>, rows: i64) {
-    let tasks: Vec<_> = (1..=rows).map(|n| Task { n }).collect();
-    Job::messages(&tasks).group("work").ids(1..=rows).insert(db.pool()).await.unwrap();
 }

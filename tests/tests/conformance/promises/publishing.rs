@@ -5,9 +5,9 @@ use std::time::Duration;
 use queue_table::prelude::*;
 use queue_table_tests::conformance;
 use queue_table_tests::database::{Db, TestDb};
-use queue_table_tests::queue::{BareJob, Job, KeptJob, Task, create_tables};
 use queue_table_tests::stands::Kind;
 
+use super::queue::{BareJob, Job, KeptJob, Task, create_tables};
 use super::{Database, broker};
 
 conformance![

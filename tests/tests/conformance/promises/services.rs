@@ -8,11 +8,11 @@ use queue_table::{Error, SqlxBrokerError};
 use queue_table_tests::conformance;
 use queue_table_tests::database::TestDb;
 use queue_table_tests::eventually::eventually;
-use queue_table_tests::queue::{
-    Job, Script, Task, create_tables, scripted, scripted_bare, scripted_kept,
-};
 use tokio::sync::Semaphore;
 
+use super::queue::{
+    COLUMNS, Job, Script, Task, create_tables, in_work, scripted, scripted_bare, scripted_kept,
+};
 use super::{Database, broker, publish};
 
 conformance![
@@ -23,12 +23,10 @@ conformance![
     a_dead_letter_group_is_not_the_own_one,
     a_cap_that_the_column_cannot_count_to_is_refused,
     the_longest_times_are_only_long,
-    rows_that_nobody_started_are_given_back,
     a_handler_within_the_drain_timeout_ends,
     a_handler_past_the_drain_timeout_is_aborted_and_its_row_given_back,
     a_dropped_service_gives_its_rows_back,
     a_table_that_is_dropped_ends_the_subscription_and_the_service,
-    a_subscription_works_with_one_connection,
     a_shared_pool_works_and_stays_open,
 ];
 
@@ -43,7 +41,7 @@ async fn everything_that_is_missing_is_found_at_once(db: TestDb<Database>) {
     let text = error.to_string();
     let Error::StartUp { errors, .. } = error else { panic!("{error}") };
     assert_eq!(errors.len(), 2, "one for each subscription");
-    for column in ["attempt", "retry_after", "locked_until", "last_error", "note"] {
+    for column in COLUMNS.into_iter().chain(["note"]) {
         assert!(text.contains(&format!("the column `{column}`")), "{column} in {text}");
     }
     assert!(text.contains("the table `bare_jobs` does not exist"), "{text}");
@@ -98,7 +96,7 @@ async fn the_longest_times_are_only_long(db: TestDb<Database>) {
     let script = Script::always(Outcome::ack());
     let service = Service::new("test").state(script).with_broker(broker(&db), |b| {
         let long = Duration::MAX;
-        b.mount(scripted.poll_interval(long).lease(long).timeout(long));
+        b.mount(scripted.poll_interval(long).timeout(long));
     });
     let running = service.drain_timeout(Duration::MAX).start().await.unwrap();
     eventually("no row is left", async || rows(&db).await.is_empty()).await;
@@ -106,51 +104,11 @@ async fn the_longest_times_are_only_long(db: TestDb<Database>) {
 }
 
 /// Rows, their counts, and whether somebody has them.
-async fn rows(db: &TestDb<Database>) -> Vec<(i64, i64, bool)> {
-    let now = <Database as queue_table_tests::database::Db>::now_plus(0);
-    let rows: Vec<(i64, i64, i64)> = db
-        .rows(format!(
-            "SELECT id, attempt, CASE WHEN locked_until > {now} THEN 1 ELSE 0 END \
-             FROM jobs ORDER BY id"
-        ))
-        .await;
-    rows.into_iter().map(|(id, attempt, leased)| (id, attempt, leased == 1)).collect()
-}
-
-async fn rows_that_nobody_started_are_given_back(db: TestDb<Database>) {
-    create_tables(&db).await;
-    let gate = Arc::new(Semaphore::new(0));
-    // Quick rows let the buffer grow; the slow one at the end leaves rows in it.
-    let held = Arc::clone(&gate);
-    let script = Script::new(move |seen| {
-        let gate = Arc::clone(&held);
-        async move {
-            if seen.n > 100 {
-                gate.acquire().await.unwrap().forget();
-            }
-            Outcome::ack()
-        }
-    });
-    publish(&db, 160).await;
-    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
-        b.mount(scripted.workers(4));
-    });
-    let running = service.drain_timeout(Duration::from_secs(10)).start().await.unwrap();
-    let buffered = async || {
-        let leased = rows(&db).await.iter().filter(|(.., leased)| *leased).count();
-        leased > 4 && script.seen().iter().filter(|(n, _)| *n > 100).count() == 4
-    };
-    eventually("all workers are busy, and more rows are leased", buffered).await;
-    let shutdown = tokio::spawn(running.shutdown());
-    eventually("only the rows in work are leased", async || {
-        rows(&db).await.iter().filter(|(.., leased)| *leased).count() == 4
-    })
-    .await;
-    gate.add_permits(1000);
-    shutdown.await.unwrap().unwrap();
-    let left = rows(&db).await;
-    assert_eq!(left.len(), 56, "four of the slow ones were acked");
-    assert!(left.iter().all(|(_, attempt, leased)| *attempt == 1 && !leased), "{left:?}");
+pub(super) async fn rows(db: &TestDb<Database>) -> Vec<(i64, i64, bool)> {
+    let in_work = in_work::<Database>();
+    let rows: Vec<(i64, i64, i64)> =
+        db.rows(format!("SELECT id, attempt, {in_work} FROM jobs ORDER BY id")).await;
+    rows.into_iter().map(|(id, attempt, in_work)| (id, attempt, in_work == 1)).collect()
 }
 
 async fn a_handler_within_the_drain_timeout_ends(db: TestDb<Database>) {
@@ -217,19 +175,6 @@ async fn a_table_that_is_dropped_ends_the_subscription_and_the_service(db: TestD
         panic!("{error}")
     };
     assert_eq!(subscription, "scripted");
-}
-
-async fn a_subscription_works_with_one_connection(db: TestDb<Database>) {
-    create_tables(&db).await;
-    publish(&db, 200).await;
-    let script = Script::always(Outcome::ack());
-    let one = broker(&db).connection_limit(1);
-    let service = Service::new("test").state(script).with_broker(one, |b| {
-        b.mount(scripted.lease(Duration::from_millis(300)));
-    });
-    let running = service.start().await.unwrap();
-    eventually("no row is left", async || rows(&db).await.is_empty()).await;
-    running.shutdown().await.unwrap();
 }
 
 async fn a_shared_pool_works_and_stays_open(db: TestDb<Database>) {

@@ -6,8 +6,8 @@ use queue_table::prelude::*;
 use queue_table_tests::conformance;
 use queue_table_tests::database::{Db, TestDb};
 use queue_table_tests::eventually::{eventually, eventually_within, work_for};
-use queue_table_tests::queue::{Job, Script, Task, create_tables, own_group, scripted};
 
+use super::queue::{Job, Script, Task, create_tables, own_group, scripted};
 use super::{Database, broker};
 
 conformance![
@@ -136,7 +136,7 @@ async fn a_dead_letter_wakes_its_group(db: TestDb<Database>) {
     running.shutdown().await.unwrap();
 }
 
-#[subscriber(queue_table_tests::queue::Job, group = "failed", poll_interval = "1h")]
+#[subscriber(super::queue::Job, group = "failed", poll_interval = "1h")]
 async fn buried(_task: &Task) {}
 
 async fn rows_of_others_are_found_by_the_poll(db: TestDb<Database>) {
