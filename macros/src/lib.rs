@@ -101,7 +101,8 @@ use proc_macro::TokenStream;
 /// # What it is good for
 ///
 /// The struct has named fields, and no generics: a table is one row type with one set of
-/// statements. Whether the table in the database looks as declared is found out at start-up.
+/// statements. The types of its id and its message are as visible as it is itself. Whether the table
+/// in the database looks as declared is found out at start-up.
 #[proc_macro_derive(QueueTable, attributes(queue_table, queue))]
 pub fn derive_queue_table(input: TokenStream) -> TokenStream {
     queue_table::derive(input.into()).into()
@@ -155,13 +156,17 @@ pub fn derive_queue_table(input: TokenStream) -> TokenStream {
 ///
 /// # The function
 ///
-/// It takes, in any order, at most one message by reference, and extractors by value:
+/// It takes, in any order, at most one message by reference, and extractors by value, at most nine
+/// in all:
 ///
 /// * `&T`, the message, decoded from the payload;
 /// * `&EmailJob`, the row itself, when the type is called as the row type;
 /// * everything else is an extractor, such as `Ctx<keys::Attempt>`.
 ///
 /// It returns `Outcome`, `()`, or a `Result`.
+///
+/// It can be more visible than the row type, the message and the extractors; who mounts it or calls
+/// it must be able to see only its arguments, as with every function.
 ///
 /// It stays a function: a test calls `send(&email, Ctx(1)).await`. Its comments, and attributes
 /// such as `#[cfg]`, `#[deprecated]` and `#[allow]`, stay with it; all others, such as

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Index, LitInt, Type};
@@ -103,13 +103,16 @@ fn args(function: &Ident, handler: &Handler) -> TokenStream {
             Argument::Extractor(ty) => ends(ty),
         };
         let (first, last) = (beside(function, first), beside(function, last));
-        let all = Ident::new("_a", first);
+        let all = Ident::new("a_", first);
         let mut index = Index::from(index);
         index.span = last;
         quote_spanned!(last=> #all.#index)
     });
-    let all = Ident::new("_a", function.span());
-    quote!(args(|_s, #all| _s.#of(#(#arguments),*)))
+    let all = match handler.arguments.is_empty() {
+        true => quote!(_),
+        false => Ident::new("a_", function.span()).into_token_stream(),
+    };
+    quote!(args(|s_, #all| s_.#of(#(#arguments),*)))
 }
 
 fn value<T>(given: &Option<Given<T>>) -> Option<&T> {
