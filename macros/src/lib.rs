@@ -142,17 +142,18 @@ pub fn derive_queue_table(input: TokenStream) -> TokenStream {
 /// | key | value | without it |
 /// |---|---|---|
 /// | `group` | the group whose rows it takes; a table with a `group` column needs it | the table has no groups |
-/// | `workers` | how many rows are in work at once, 1 to 1024 | `8` |
+/// | `workers` | how many calls of the handler are in work at once, 1 to 1024 | `8` |
+/// | `batch` | how many rows a call is given at most, 1 to 10000; the handler takes a slice | one row a call |
 /// | `poll_interval` | how long an idle subscription waits before it looks again | the broker's setting |
 /// | `lease` | how long a claimed row is held before it must be renewed; needs a `locked_until` column | the broker's setting |
-/// | `timeout` | after how long a handler is ended, which counts as a retry | handlers take their time |
+/// | `timeout` | after how long a call is ended, which counts as a retry | handlers take their time |
 /// | `max_attempts` | how many deliveries a row has; together with `dead_letter` | a row is retried for ever |
 /// | `dead_letter(group = "..")` | the group that spent rows move to; together with `max_attempts` | |
 /// | `on_error` | the path of a `fn(&E, &Meta) -> Outcome`, which settles an `Err` | an `Err` is a retry |
 /// | `on_decode_failure` | `drop`, `retry`, `retry_after("60s")` or `dead_letter` | `retry_after("60s")` |
 ///
 /// Durations are a whole number and a unit in quotes: `"500ms"`, `"30s"`, `"5m"` or `"5min"`,
-/// `"1h"`. `batch`, `transactional` and `dead_letter(table = ..)` are reserved, and not there yet.
+/// `"1h"`. `transactional` and `dead_letter(table = ..)` are reserved, and not there yet.
 ///
 /// # The function
 ///
@@ -161,9 +162,11 @@ pub fn derive_queue_table(input: TokenStream) -> TokenStream {
 ///
 /// * `&T`, the message, decoded from the payload;
 /// * `&EmailJob`, the row itself, when the type is called as the row type;
+/// * `&[T]` or `&[EmailJob]`, the messages or the rows of a batch, with `batch = 100`;
 /// * everything else is an extractor, such as `Ctx<keys::Attempt>`.
 ///
-/// It returns `Outcome`, `()`, or a `Result`.
+/// It returns `Outcome`, `()`, or a `Result`; with a batch that is said of all rows of the call, and
+/// `Vec<Outcome>` is one a row, in their order.
 ///
 /// It can be more visible than the row type, the message and the extractors; who mounts it or calls
 /// it must be able to see only its arguments, as with every function.

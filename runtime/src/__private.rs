@@ -3,11 +3,12 @@
 pub use crate::backend::{Backend, BindResult, Bound, Col, Fault, IdOn, LocksRows, RowOf};
 pub use crate::descriptor::{Columns, TableDescriptor};
 pub use crate::handler::{
-    Arguments, BothOrNone, Carries, Checked, CountsAttempts, Cx, Declaration, Declared, Declaring,
-    DecodeFailure, Decoded, Delays, Extractor, Fits, Grouped, IntoOutcome, Is, IsRowOf, Leased,
-    Lent, Mark, Marked, Meta, Needs, Outcome, Outcomes, QueueTable, RowItself, Running, Set,
-    Shared, Signature, Subscribed, TableOn, Takes, Ungrouped, Unset, Whole, at, counted, grouped,
-    leased, of, outcome, outcome_or, retry_after, run, table, ungrouped,
+    Arguments, Batch, BothOrNone, Carries, Checked, CountsAttempts, Cx, Declaration, Declared,
+    Declaring, DecodeFailure, Decoded, Delays, Extractor, Fits, Grouped, IntoOutcome, IntoOutcomes,
+    Is, IsRowOf, Leased, Lent, Mark, Marked, Meta, Needs, Outcome, Outcomes, QueueTable, RowItself,
+    Rows, Running, Set, Shared, Signature, Subscribed, TableOn, Takes, TakesBatches, Ungrouped,
+    Unset, Whole, at, counted, grouped, leased, of, outcome, outcome_or, outcomes, outcomes_or,
+    retry_after, run, table, ungrouped,
 };
 pub use crate::publish::Field;
 

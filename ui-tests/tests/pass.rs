@@ -5,6 +5,8 @@ use std::task::{Context, Poll, Waker};
 
 #[path = "../pass/all_settings.rs"]
 mod all_settings;
+#[path = "../pass/batches.rs"]
+mod batches;
 #[path = "../pass/column_names.rs"]
 mod column_names;
 #[path = "../pass/foreign_attributes.rs"]

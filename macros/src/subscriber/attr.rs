@@ -17,6 +17,7 @@ pub(crate) struct Settings {
     pub(crate) row: Result<Type, Reported>,
     pub(crate) group: Option<Given<LitStr>>,
     pub(crate) workers: Option<Given<u32>>,
+    pub(crate) batch: Option<Given<u32>>,
     pub(crate) poll_interval: Option<Given<Duration>>,
     pub(crate) lease: Option<Given<Duration>>,
     pub(crate) timeout: Option<Given<Duration>>,
@@ -51,6 +52,7 @@ impl Settings {
             row,
             group: None,
             workers: None,
+            batch: None,
             poll_interval: None,
             lease: None,
             timeout: None,
@@ -81,6 +83,9 @@ impl Settings {
             }),
             "workers" => give(&mut self.workers, entry, errors, |entry, errors| {
                 values::count(entry, 16, MOST_WORKERS, errors)
+            }),
+            "batch" => give(&mut self.batch, entry, errors, |entry, errors| {
+                values::count(entry, 100, MOST_ROWS, errors)
             }),
             "poll_interval" => give(&mut self.poll_interval, entry, errors, |entry, errors| {
                 values::duration(entry, "1s", errors)
@@ -116,6 +121,9 @@ impl Settings {
 
 /// Beyond this a subscription is a mistake in a digit: each worker is a task and a decoded message.
 const MOST_WORKERS: u32 = 1024;
+
+/// Beyond this a batch is a mistake in a digit: all of its rows are in memory at once.
+const MOST_ROWS: u32 = 10_000;
 
 /// The smallest type of an attempt column counts to this.
 const MOST_ATTEMPTS: u32 = 32_767;

@@ -1,11 +1,11 @@
 //! The rules that relate two facts of a subscriber; those of one key are in `attr`, those of one
-//! argument in `signature`, and those that need the table are left to rustc (`fits`).
+//! argument in `signature`, and those that need the table are left to rustc (`declared`).
 
 use quote::ToTokens;
-use syn::{GenericParam, ReturnType, Signature, Type};
+use syn::{GenericArgument, GenericParam, PathArguments, ReturnType, Signature, Type};
 
 use super::attr::{DecodeFailure, Settings};
-use super::signature::last_word;
+use super::signature::{Argument, Handler, last_word};
 use crate::diagnostics::{Errors, Message};
 
 /// Every rule about the attribute, in the order in which they are reported.
@@ -21,6 +21,13 @@ pub(crate) fn check_signature(sig: &Signature, errors: &mut Errors) {
     a_handler_is_async(sig, errors);
     a_handler_is_one_function(sig, errors);
     a_handler_comes_back(sig, errors);
+}
+
+/// Every rule about a handler of batches.
+pub(crate) fn check_batch(settings: &Settings, handler: &Handler, errors: &mut Errors) {
+    a_slice_is_a_batch(settings, handler, errors);
+    a_batch_is_a_slice(settings, handler, errors);
+    each_row_has_its_own_attempt(settings, handler, errors);
 }
 
 fn spent_rows_have_a_home(settings: &Settings, errors: &mut Errors) {
@@ -81,13 +88,85 @@ fn an_error_can_come(settings: &Settings, sig: &Signature, errors: &mut Errors) 
     };
     let never_fails = match &sig.output {
         ReturnType::Default => true,
-        ReturnType::Type(_, ty) => last_word(ty).is_some_and(|word| word == "Outcome"),
+        ReturnType::Type(_, ty) => {
+            last_word(ty).is_some_and(|word| word == "Outcome" || word == "Vec")
+        }
     };
     if never_fails {
         let message =
             Message::new(format!("`on_error` has nothing to do: `{}` returns no error", sig.ident))
                 .help("return `Result<(), Error>`, or remove `on_error`");
         errors.report(&on_error.key, message);
+    }
+}
+
+fn a_slice_is_a_batch(settings: &Settings, handler: &Handler, errors: &mut Errors) {
+    if let (Some(ty), None) = (handler.slice(), &settings.batch)
+        && settings.misread("batch").is_none()
+    {
+        let message =
+            Message::new("a slice takes a batch, and the attribute does not say how large")
+                .help(format!(
+                    "add `batch = 100`, or take one row a call: `&{}`",
+                    ty.to_token_stream()
+                ))
+                .note("a payload of bytes is a `&Vec<u8>`");
+        errors.report(ty, message);
+    }
+}
+
+fn a_batch_is_a_slice(settings: &Settings, handler: &Handler, errors: &mut Errors) {
+    let (Some(batch), None) = (&settings.batch, handler.slice()) else {
+        return;
+    };
+    let one = handler.arguments.iter().find_map(|argument| match argument {
+        Argument::Message(ty) | Argument::Row(ty) => Some(ty),
+        _ => None,
+    });
+    match one {
+        Some(ty) => {
+            let list = last_word(ty).is_some_and(|word| word == "Vec");
+            let each = element(ty).filter(|_| list).unwrap_or(ty).to_token_stream();
+            let message = Message::new("with `batch` a handler takes a slice")
+                .help(format!("write `&[{each}]`, or remove `batch`"));
+            errors.report(ty, message);
+        }
+        None => {
+            let message = Message::new("`batch` has nothing to do: the handler takes no slice")
+                .help("take the messages: `messages: &[T]`, or remove `batch`");
+            errors.report(&batch.key, message);
+        }
+    }
+}
+
+fn each_row_has_its_own_attempt(settings: &Settings, handler: &Handler, errors: &mut Errors) {
+    if handler.slice().is_none() {
+        return;
+    }
+    let row = settings.row.as_ref().map(|row| row.to_token_stream().to_string());
+    let row = row.unwrap_or_else(|_| "Row".to_owned());
+    for argument in &handler.arguments {
+        if let Argument::Extractor(ty) = argument
+            && last_word(ty).is_some_and(|word| word == "Ctx")
+            && let Some(key) = element(ty)
+            && last_word(key).is_some_and(|word| word == "Attempt")
+        {
+            let message = Message::new("each row of a batch has its own attempt")
+                .help(format!("take the rows, `rows: &[{row}]`, and read it there: `row.attempt`"));
+            errors.report(ty, message);
+        }
+    }
+}
+
+/// What stands between `<` and `>`, if it is one type.
+fn element(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    match list.args.first()? {
+        GenericArgument::Type(ty) if list.args.len() == 1 => Some(ty),
+        _ => None,
     }
 }
 

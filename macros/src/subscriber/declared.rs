@@ -64,6 +64,10 @@ fn steps(function: &Ident, settings: &Settings, handler: &Handler) -> Vec<TokenS
         let workers = number(*workers);
         steps.push(quote!(workers(#workers)));
     }
+    if let Some(rows) = value(&settings.batch) {
+        let rows = number(*rows);
+        steps.push(quote!(batch(#rows)));
+    }
     if let (Some(lease), Some(duration)) = (&settings.lease, value(&settings.lease)) {
         let proof = proof("leased", function, lease.key.span());
         let milliseconds = milliseconds(*duration);
@@ -96,7 +100,10 @@ fn args(function: &Ident, handler: &Handler) -> TokenStream {
     let of = format_ident!("of{}", handler.arguments.len(), span = function.span());
     let arguments = handler.arguments.iter().enumerate().map(|(index, argument)| {
         let (first, last) = match argument {
-            Argument::Message(ty) | Argument::Row(ty) => {
+            Argument::Message(ty)
+            | Argument::Row(ty)
+            | Argument::Batch(ty)
+            | Argument::Rows(ty) => {
                 let span = last_word(ty).map_or_else(|| ty.span(), Ident::span);
                 (span, span)
             }

@@ -50,6 +50,7 @@ impl Expansion<'_> {
         };
         let parameters = self.arguments().map(|(name, argument)| match argument {
             Argument::Message(ty) | Argument::Row(ty) => quote!(#name: &#ty),
+            Argument::Batch(ty) | Argument::Rows(ty) => quote!(#name: &[#ty]),
             Argument::Extractor(ty) => quote!(#name: #ty),
         });
         let passed = self.arguments().map(|(name, _)| name);
@@ -97,6 +98,7 @@ impl Expansion<'_> {
         let Self { row, settings, handler, errors, .. } = self;
         let declaration = declared::declaration(function.name(), row, settings, handler, errors);
         let call = self.call();
+        let batches = self.takes_a_batch().then(|| quote!(impl __q::TakesBatches for #marker {}));
         quote! {
             #(#cfgs)*
             #hidden
@@ -112,6 +114,7 @@ impl Expansion<'_> {
                 {
                     type Handler = __H;
                 }
+                #batches
                 impl __q::Declared for __Handler {
                     #types
                     const DECLARATION: __q::Declaration = #declaration;
@@ -131,6 +134,8 @@ impl Expansion<'_> {
         let takes = self.handler.arguments.iter().map(|argument| match argument {
             Argument::Message(ty) => quote!(__q::Decoded<#ty>),
             Argument::Row(ty) => quote!(__q::Whole<#ty>),
+            Argument::Batch(ty) => quote!(__q::Batch<#ty>),
+            Argument::Rows(ty) => quote!(__q::Rows<#ty>),
             Argument::Extractor(ty) => ty.to_token_stream(),
         });
         let cap = match self.settings.max_attempts {
@@ -149,19 +154,23 @@ impl Expansion<'_> {
         let name = self.function.name();
         let taken = self.arguments().map(|(name, _)| name);
         let passed = self.arguments().map(|(name, argument)| match argument {
-            Argument::Message(_) | Argument::Row(_) => quote!(&#name),
             Argument::Extractor(_) => name.to_token_stream(),
+            _ => quote!(&#name),
         });
         let on_error = self.settings.on_error.as_ref().and_then(|given| given.value());
+        let (outcome, outcome_or) = match self.takes_a_batch() {
+            true => (quote!(outcomes), quote!(outcomes_or)),
+            false => (quote!(outcome), quote!(outcome_or)),
+        };
         let (meta, outcome) = match (on_error, &self.handler.output) {
             (Some(on_error), _) => {
-                (quote!(__meta), quote!(__q::outcome_or(__said, #on_error, __meta)))
+                (quote!(__meta), quote!(__q::#outcome_or(__said, #on_error, __meta)))
             }
             // The type is named, so that rustc underlines it in the signature.
             (None, Some(output)) if !is_unnameable(output) => {
-                (quote!(_), quote!(__q::outcome::<#output>(__said)))
+                (quote!(_), quote!(__q::#outcome::<#output>(__said)))
             }
-            _ => (quote!(_), quote!(__q::outcome(__said))),
+            _ => (quote!(_), quote!(__q::#outcome(__said))),
         };
         quote! {
             async fn call(__args: Self::Args, #meta: &__q::Meta) -> __q::Outcomes {
@@ -170,6 +179,11 @@ impl Expansion<'_> {
                 #outcome
             }
         }
+    }
+
+    /// Also where only one of the attribute and the function says so: that is reported already.
+    fn takes_a_batch(&self) -> bool {
+        self.settings.batch.is_some() || self.handler.slice().is_some()
     }
 
     /// The arguments, named by their places.

@@ -41,6 +41,7 @@ fn subscriber(
     check::check_settings(&settings, &function.sig, errors);
     head_is_right?;
     let handler = handler?;
+    check::check_batch(&settings, &handler, errors);
     let row = settings.row.clone()?;
     Ok(expand::expand(&function, &row, &settings, &handler, errors))
 }

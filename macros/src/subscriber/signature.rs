@@ -32,6 +32,10 @@ pub(crate) enum Argument {
     Message(Type),
     /// The row itself; without its `&`.
     Row(Type),
+    /// Messages; what their slice is of.
+    Batch(Type),
+    /// Rows; what their slice is of.
+    Rows(Type),
     Extractor(Type),
 }
 
@@ -119,6 +123,14 @@ impl Handler {
         Ok(Self { arguments, output })
     }
 
+    /// The slice that is lent to the function, if it takes one.
+    pub(crate) fn slice(&self) -> Option<&Type> {
+        self.arguments.iter().find_map(|argument| match argument {
+            Argument::Batch(ty) | Argument::Rows(ty) => Some(ty),
+            _ => None,
+        })
+    }
+
     /// Whether the function says that it can fail, as far as its words tell.
     pub(crate) fn returns_a_result(&self) -> bool {
         self.output.as_ref().and_then(last_word).is_some_and(|word| word == "Result")
@@ -153,16 +165,21 @@ fn borrowed(
                 .help(format!("write `&{words}`"));
         return Err(errors.report(lifetime, message));
     }
+    let is_row = |ty| {
+        settings.row.as_ref().ok().and_then(last_word).is_some_and(|row| last_word(ty) == Some(row))
+    };
+    if let Type::Slice(slice) = ty {
+        owned(&slice.elem, errors)?;
+        let ty = (*slice.elem).clone();
+        return Ok(if is_row(&slice.elem) { Argument::Rows(ty) } else { Argument::Batch(ty) });
+    }
+    owned(ty, errors)?;
+    Ok(if is_row(ty) { Argument::Row(ty.clone()) } else { Argument::Message(ty.clone()) })
+}
+
+/// A message is decoded from a row, and lives as long as the call.
+fn owned(ty: &Type, errors: &mut Errors) -> Result<(), Reported> {
     match ty {
-        Type::Slice(slice) => {
-            if let Some(reported) = settings.misread("batch") {
-                return Err(reported);
-            }
-            let message = Message::new("a slice takes a batch, and batches are not there yet")
-                .help(format!("take one message: `&{}`", slice.elem.to_token_stream()))
-                .note("a payload of bytes is a `&Vec<u8>`");
-            Err(errors.report(ty, message))
-        }
         Type::Path(path) if path.path.is_ident("str") => {
             let message = Message::new("a message owns its text").help("write `&String`");
             Err(errors.report(ty, message))
@@ -173,20 +190,15 @@ fn borrowed(
                     .help("name the type: `message: &T`");
             Err(errors.report(ty, message))
         }
-        _ => {
-            if let Some(borrow) = borrows::elided(ty) {
+        _ => match borrows::elided(ty) {
+            Some(borrow) => {
                 let message =
                     Message::new("a message owns its data, and cannot borrow from the row")
                         .help("use an owned type, such as `String` for `&str`");
-                return Err(errors.report(borrow, message));
+                Err(errors.report(borrow, message))
             }
-            let row = settings.row.as_ref().ok().and_then(last_word);
-            let is_row = row.is_some() && last_word(ty) == row;
-            Ok(match is_row {
-                true => Argument::Row(ty.clone()),
-                false => Argument::Message(ty.clone()),
-            })
-        }
+            None => Ok(()),
+        },
     }
 }
 

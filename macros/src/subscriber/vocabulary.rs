@@ -7,6 +7,7 @@ pub(crate) const KEYS: Vocabulary = Vocabulary {
     known: &[
         "group",
         "workers",
+        "batch",
         "poll_interval",
         "lease",
         "timeout",
@@ -15,10 +16,7 @@ pub(crate) const KEYS: Vocabulary = Vocabulary {
         "on_error",
         "on_decode_failure",
     ],
-    not_yet: &[
-        ("batch", "remove it, and take one message: `message: &T`"),
-        ("transactional", "remove it, and write through a pool: `pool: State<Pool>`"),
-    ],
+    not_yet: &[("transactional", "remove it, and write through a pool: `pool: State<Pool>`")],
     synonyms: &[
         ("group", &["queue", "queue_name", "topic", "channel", "kind", "subject", "stream"]),
         (

@@ -74,7 +74,9 @@ fn a_subscriber_stays_within_its_lines() {
         for extractors in 0..=8 {
             let list: String =
                 (0..extractors).map(|n| format!("Ctx(key_{n}): Ctx<keys::Key{n}>,")).collect();
-            for message in ["", "email: &Email,", "job: &Job,"] {
+            for message in
+                ["", "email: &Email,", "job: &Job,", "emails: &[Email],", "jobs: &[Job],"]
+            {
                 let function = format!("async fn {name}({message} {list}) {output} {{ body() }}");
                 assert_subscriber(arguments, &function, extractors);
             }

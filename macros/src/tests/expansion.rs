@@ -116,6 +116,14 @@ fn a_subscriber_with_everything() {
 }
 
 #[test]
+fn a_subscriber_of_batches() {
+    let store = "pub async fn store(rows: &[Job], lost: CancellationToken) -> Vec<Outcome> {
+        Vec::new()
+    }";
+    assert_snapshot!(handler("Job, batch = 100", store));
+}
+
+#[test]
 fn a_subscriber_with_a_wrong_key() {
     assert_snapshot!(handler(r#"EmailJob, group = "welcome", wokers = 3"#, SEND));
 }

@@ -1,6 +1,7 @@
 //! What the macros write and what they say, on every toolchain. What rustc makes of it is in the
 //! package `ui-tests`.
 
+mod batch_messages;
 mod budget;
 mod documented;
 mod expansion;

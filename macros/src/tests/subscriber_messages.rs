@@ -6,19 +6,19 @@ const SEND: &str = "async fn send(email: &Email) -> Outcome { Outcome::ack() }";
 
 /// `at` is what the error underlines.
 #[track_caller]
-fn refuses(arguments: &str, function: &str, at: &str, message: &str) {
+pub(super) fn refuses(arguments: &str, function: &str, at: &str, message: &str) {
     let expected = vec![format!("{at} -> {message}")];
     let mistakes = mistakes(arguments.parse().unwrap(), &function.parse().unwrap());
     assert_eq!(mistakes, expected, "{arguments} {function}");
 }
 
 #[track_caller]
-fn refuses_key(arguments: &str, at: &str, message: &str) {
+pub(super) fn refuses_key(arguments: &str, at: &str, message: &str) {
     refuses(&format!("Job, {arguments}"), SEND, at, message);
 }
 
 #[track_caller]
-fn accepts(arguments: &str, function: &str) {
+pub(super) fn accepts(arguments: &str, function: &str) {
     let mistakes = mistakes(arguments.parse().unwrap(), &function.parse().unwrap());
     assert!(mistakes.is_empty(), "{mistakes:?} in {arguments} {function}");
 }
@@ -64,7 +64,7 @@ fn a_subscriber_names_its_row_first() {
 
 #[test]
 fn an_unknown_key_names_what_was_meant() {
-    let known = "`group`, `workers`, `poll_interval`, `lease`, `timeout`, `max_attempts`, \
+    let known = "`group`, `workers`, `batch`, `poll_interval`, `lease`, `timeout`, `max_attempts`, \
         `dead_letter`, `on_error`, `on_decode_failure`";
     for (key, help) in [
         ("max_atempts", "there is one with a similar name: `max_attempts`"),
@@ -102,20 +102,6 @@ fn an_unknown_key_names_what_was_meant() {
 
 #[test]
 fn what_is_not_there_yet_says_so_once() {
-    let batch = "`batch` is not there yet\nhelp: remove it, and take one message: `message: &T`";
-    refuses_key("batch = 100", "batch", batch);
-    refuses_key("batch_size = 100", "batch_size", batch);
-    for key in ["batch", "batch_size", "bach"] {
-        let function = "async fn send(emails: &[Email]) {}";
-        refuses(&format!("Job, {key} = 100"), function, key, batch);
-    }
-    refuses(
-        "Job",
-        "async fn send(emails: &[Email]) {}",
-        "[Email]",
-        "a slice takes a batch, and batches are not there yet\nhelp: take one message: `&Email`\n\
-         note: a payload of bytes is a `&Vec<u8>`",
-    );
     let transactional = "`transactional` is not there yet\n\
         help: remove it, and write through a pool: `pool: State<Pool>`";
     refuses_key("transactional", "transactional", transactional);

@@ -9,6 +9,10 @@ use crate::claim::Resolved;
 use crate::handler::{DecodeFailure, Settings};
 use crate::settle::Cap;
 
+/// Beyond this a batch is a mistake in a digit: all of its rows are in memory, decoded, and one
+/// statement settles them.
+const MOST_ROWS_OF_A_BATCH: usize = 10_000;
+
 /// Settles what the mount and the broker leave open, and refuses what contradicts itself.
 pub(super) fn resolve<DB: Backend>(
     shared: &Shared<DB>,
@@ -50,6 +54,9 @@ pub(super) fn resolve<DB: Backend>(
     }
     if workers == 0 {
         return Err("`workers` must be at least 1".to_owned());
+    }
+    if batch.is_some_and(|rows| rows == 0 || rows > MOST_ROWS_OF_A_BATCH) {
+        return Err(format!("`batch` must be from 1 to {MOST_ROWS_OF_A_BATCH} rows a call"));
     }
     if poll_interval < Duration::from_millis(1) {
         return Err("`poll_interval` must be at least a millisecond".to_owned());

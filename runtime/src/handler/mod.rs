@@ -1,6 +1,7 @@
 //! Handlers: what they take, what they return, how they are mounted.
 
 mod arguments;
+mod batch;
 mod checked;
 mod cx;
 mod declaration;
@@ -13,6 +14,7 @@ mod subscriber;
 mod table;
 
 pub use arguments::{Arguments, Decoded, IsRowOf, Lent, Signature, Whole};
+pub use batch::{Batch, Rows, TakesBatches};
 pub(crate) use checked::Of;
 pub use checked::{Checked, Is, table};
 pub(crate) use cx::id;
@@ -31,7 +33,10 @@ pub use outcome::{IntoOutcome, Outcome};
 pub(crate) use outcomes::RowOutcome;
 pub use outcomes::{IntoOutcomes, Outcomes};
 pub(crate) use subscriber::TableOf;
-pub use subscriber::{Declared, Mark, Marked, Run, Running, Subscribed, outcome, outcome_or, run};
+pub use subscriber::{
+    Declared, Mark, Marked, Run, Running, Subscribed, outcome, outcome_or, outcomes, outcomes_or,
+    run,
+};
 pub use table::{
     CountsAttempts, Delays, Grouped, Leased, QueueTable, RowItself, TableOn, Ungrouped, at,
 };

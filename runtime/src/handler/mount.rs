@@ -4,7 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::{CountsAttempts, Declared, DecodeFailure, Grouped, Leased, Mark, Marked, TableOf};
+use super::{
+    CountsAttempts, Declared, DecodeFailure, Grouped, Leased, Mark, Marked, TableOf, TakesBatches,
+};
 
 /// The cap or the dead letter is set.
 #[derive(Debug)]
@@ -97,9 +99,17 @@ impl<S: Mark, Cap, Dead> Mounted<S, Cap, Dead> {
         Mounted { settings: self.settings, marker: PhantomData }
     }
 
-    /// How many rows are worked on at once; 8 unless the attribute says otherwise.
+    /// How many calls of the handler are in work at once; 8 unless the attribute says otherwise.
     pub fn workers(self, workers: usize) -> Self {
         self.with(|settings| settings.workers = workers)
+    }
+
+    /// How many rows a call of the handler is given at most; only for a handler that takes a slice.
+    pub fn batch(self, rows: usize) -> Self
+    where
+        S: TakesBatches,
+    {
+        self.with(|settings| settings.batch = Some(rows))
     }
 
     /// Which group of the table is worked on.
@@ -123,7 +133,8 @@ impl<S: Mark, Cap, Dead> Mounted<S, Cap, Dead> {
         self.with(|settings| settings.lease = Some(lease))
     }
 
-    /// How long a handler may work on a row; without it, for ever. It ends as a retry.
+    /// How long a call of the handler may take; without it, for ever. It ends as a retry, of all
+    /// rows of a batch.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.with(|settings| settings.timeout = Some(timeout))
     }
@@ -182,6 +193,14 @@ pub trait Mount<Args>: Sized {
     /// See [`Mounted::workers`].
     fn workers(self, workers: usize) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead> {
         self.mounted().workers(workers)
+    }
+
+    /// See [`Mounted::batch`].
+    fn batch(self, rows: usize) -> Mounted<Self::Subscriber, Self::Cap, Self::Dead>
+    where
+        Self::Subscriber: TakesBatches,
+    {
+        self.mounted().batch(rows)
     }
 
     /// See [`Mounted::group`].

@@ -5,8 +5,8 @@ use std::future::Future;
 use std::marker::PhantomData;
 
 use super::{
-    Arguments, Cx, Declaration, IntoOutcome, Meta, Needs, Of, Outcome, Outcomes, QueueTable,
-    TableOn,
+    Arguments, Cx, Declaration, IntoOutcome, IntoOutcomes, Meta, Needs, Of, Outcome, Outcomes,
+    QueueTable, TableOn,
 };
 use crate::backend::Backend;
 
@@ -121,4 +121,21 @@ pub fn outcome_or<O: IntoOutcome, E>(
         Ok(value) => value.into_outcome(),
         Err(error) => on_error(&error, meta),
     })
+}
+
+/// What a handler of batches without `on_error` returned.
+pub fn outcomes<O: IntoOutcomes>(returned: O) -> Outcomes {
+    returned.into_outcomes()
+}
+
+/// What a handler of batches with `on_error` returned: an error is about all of its rows.
+pub fn outcomes_or<O: IntoOutcomes, E>(
+    returned: Result<O, E>,
+    on_error: impl FnOnce(&E, &Meta) -> Outcome,
+    meta: &Meta,
+) -> Outcomes {
+    match returned {
+        Ok(value) => value.into_outcomes(),
+        Err(error) => Outcomes::All(on_error(&error, meta)),
+    }
 }

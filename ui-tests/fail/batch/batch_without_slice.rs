@@ -2,8 +2,8 @@ use queue_table::prelude::*;
 use queue_table_ui_tests::Job;
 
 #[subscriber(Job, group = "mail", batch = 100)]
-async fn send(jobs: &[Job]) {
-    let _ = jobs;
-}
+async fn send() {}
 
-fn main() {}
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send.batch(50)); });
+}
