@@ -18,6 +18,8 @@ const MAX_WAIT: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub(crate) struct Buffer {
     workers: usize,
+    /// How many rows a call of the handler takes.
+    batch: usize,
     lease: Duration,
     enabled: bool,
     size: usize,
@@ -33,8 +35,8 @@ pub(crate) struct Claim {
 
 impl Buffer {
     /// `enabled` is false where a single attempt is all that a row has.
-    pub(crate) const fn new(workers: usize, lease: Duration, enabled: bool) -> Self {
-        Self { workers, lease, enabled, size: 0 }
+    pub(crate) const fn new(workers: usize, batch: usize, lease: Duration, enabled: bool) -> Self {
+        Self { workers, batch, lease, enabled, size: 0 }
     }
 
     /// How many rows may wait.
@@ -42,22 +44,28 @@ impl Buffer {
         self.size
     }
 
-    /// Learns from a claim, and from how long handlers take for a row.
+    /// Learns from a claim, and from how long handlers take for a row of
+    /// their calls.
     pub(crate) fn learn(&mut self, claim: Claim, handler_time: Duration) {
         if !self.enabled || !claim.only_first_deliveries {
             self.size = 0;
         } else if claim.rows > 0 {
-            let grown = (2 * self.size).max(self.workers);
+            let grown = (2 * self.size).max(self.workers * self.batch);
             self.size = grown.min(self.limit(claim, handler_time));
         }
     }
 
     fn limit(&self, claim: Claim, handler_time: Duration) -> usize {
         let wait = MAX_WAIT.min(self.lease / 4).as_nanos();
-        let by_time = match handler_time.as_nanos() {
+        // A row waits for a whole call of the handler.
+        let call = handler_time.as_nanos().saturating_mul(self.batch as u128);
+        let by_time = match call {
             // Nothing has finished yet: nobody knows how long a row would wait.
             0 => 0,
-            time => usize::try_from(wait / time).unwrap_or(MAX_ROWS).saturating_mul(self.workers),
+            time => usize::try_from(wait / time)
+                .unwrap_or(MAX_ROWS)
+                .saturating_mul(self.workers)
+                .saturating_mul(self.batch),
         };
         let by_bytes = match claim.bytes / claim.rows {
             0 => MAX_ROWS,
@@ -80,7 +88,7 @@ mod tests {
 
     #[test]
     fn it_starts_at_zero_and_grows_to_its_limit_with_quick_handlers() {
-        let mut buffer = Buffer::new(32, LEASE, true);
+        let mut buffer = Buffer::new(32, 1, LEASE, true);
         assert_eq!(buffer.size(), 0);
         let sizes = std::iter::repeat_with(|| {
             buffer.learn(claim(32), Duration::from_micros(1));
@@ -92,21 +100,21 @@ mod tests {
 
     #[test]
     fn it_stays_empty_until_a_handler_has_finished() {
-        let mut buffer = Buffer::new(8, LEASE, true);
+        let mut buffer = Buffer::new(8, 1, LEASE, true);
         buffer.learn(claim(8), Duration::ZERO);
         assert_eq!(buffer.size(), 0);
     }
 
     #[test]
     fn it_stays_empty_with_slow_handlers() {
-        let mut buffer = Buffer::new(8, LEASE, true);
+        let mut buffer = Buffer::new(8, 1, LEASE, true);
         buffer.learn(claim(8), Duration::from_secs(1));
         assert_eq!(buffer.size(), 0);
     }
 
     #[test]
     fn a_repeated_delivery_empties_it() {
-        let mut buffer = Buffer::new(8, LEASE, true);
+        let mut buffer = Buffer::new(8, 1, LEASE, true);
         buffer.learn(claim(8), Duration::from_micros(1));
         buffer.learn(Claim { only_first_deliveries: false, ..claim(8) }, Duration::from_micros(1));
         assert_eq!(buffer.size(), 0);
@@ -114,11 +122,11 @@ mod tests {
 
     #[test]
     fn it_holds_a_quarter_of_a_short_lease_and_eight_mebibytes() {
-        let mut buffer = Buffer::new(10, Duration::from_millis(40), true);
+        let mut buffer = Buffer::new(10, 1, Duration::from_millis(40), true);
         buffer.learn(claim(10), Duration::from_millis(5));
         buffer.learn(claim(10), Duration::from_millis(5));
         assert_eq!(buffer.size(), 20);
-        let mut buffer = Buffer::new(100, LEASE, true);
+        let mut buffer = Buffer::new(100, 1, LEASE, true);
         let large = Claim { rows: 10, bytes: 10 * 1024 * 1024, only_first_deliveries: true };
         buffer.learn(large, Duration::from_micros(1));
         assert_eq!(buffer.size(), 8);
@@ -126,8 +134,23 @@ mod tests {
 
     #[test]
     fn it_is_off_where_a_row_has_one_attempt() {
-        let mut buffer = Buffer::new(8, LEASE, false);
+        let mut buffer = Buffer::new(8, 1, LEASE, false);
         buffer.learn(claim(8), Duration::from_micros(1));
         assert_eq!(buffer.size(), 0);
+    }
+
+    #[test]
+    fn a_row_waits_for_a_whole_call_of_a_batch() {
+        let sizes = |row: Duration| {
+            let mut buffer = Buffer::new(2, 100, LEASE, true);
+            let sizes = std::iter::repeat_with(|| {
+                buffer.learn(claim(200), row);
+                buffer.size()
+            });
+            sizes.take(3).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(Duration::from_micros(100)), [200, 400, 500], "calls of 10 ms");
+        assert_eq!(sizes(Duration::from_micros(600)), [200, 200, 200], "calls of 60 ms");
+        assert_eq!(sizes(Duration::from_millis(2)), [0, 0, 0], "calls of 200 ms");
     }
 }

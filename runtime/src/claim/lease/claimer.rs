@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::buffer::{Buffer, Claim};
-use super::{Claimed, Leases, Ledger};
+use super::{Claimed, Leases, Ledger, startable};
 use crate::backend::{Backend, Failure, Fault, Query, RowsOf, Urgency, Values, bind, bind_many};
 use crate::claim::avoided::Avoided;
 use crate::claim::course::{Course, Place};
@@ -52,7 +52,7 @@ pub(crate) async fn claim_rows<DB: Backend, T: TableOn<DB>>(leases: Arc<Leases<D
     let mut claimer = Claimer {
         leases: &*leases,
         avoided: Avoided::default(),
-        buffer: Buffer::new(workers * batch, lease, !single),
+        buffer: Buffer::new(workers, batch, lease, !single),
     };
     let mut course = Course::new(&leases.statements.claims, Instant::now());
     let mut backoff = Backoff::default();
@@ -202,8 +202,10 @@ async fn claim<DB: Backend, T: TableOn<DB>>(
     if !only_first_deliveries {
         // One of them may have killed its process, and would take along all that wait beside it.
         let busy = leases.ledger.lock().busy();
-        let free = leases.subscription.settings.workers.saturating_sub(busy).max(1);
-        let waiting = claimed.split_off(free.min(claimed.len()));
+        let Resolved { workers, batch, .. } = leases.subscription.settings;
+        let free = workers.saturating_sub(busy).max(1);
+        let attempts = claimed.iter().map(|(row, _)| row.attempt);
+        let waiting = claimed.split_off(startable(attempts, free, batch));
         give_back(leases, waiting.into_iter().map(|(row, _)| row)).await;
     }
     let last = claimed.last();

@@ -18,6 +18,7 @@ use crate::handler::TableOn;
 
 pub(crate) use claimer::claim_rows;
 pub(crate) use keeper::keep_leases;
+use ledger::startable;
 pub use ledger::{Batch, Claimed, Key, Ledger, Renewal, Verdict, Work};
 pub(crate) use signals::Signals;
 

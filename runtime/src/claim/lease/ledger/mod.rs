@@ -7,6 +7,7 @@
 mod batch;
 mod renewing;
 mod settling;
+mod start;
 mod verdict;
 
 use std::collections::VecDeque;
@@ -17,9 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::descriptor::TimeForm;
 use crate::dialect::Event;
-use crate::handler::Taken;
 use crate::settle::Settlement;
 pub use batch::Batch;
+pub(crate) use start::startable;
 pub use verdict::{Renewal, Verdict};
 
 /// Names a delivery in the ledger while it is there.
@@ -202,64 +203,6 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         let key = self.claimed(claimed, ends);
         self.buffer.pop_back();
         self.wait(key, settlement);
-    }
-
-    /// Hands the next row to a worker.
-    ///
-    /// A row whose lease ran out while it was buffered is not started: another process may have it.
-    pub fn start(&mut self, now: Instant) -> Option<Work<Row>> {
-        while let Some(key) = self.buffer.pop_front() {
-            let entry = &mut self.entries[key];
-            match entry.row.take() {
-                Some(row) if !entry.lost && now < entry.ends => {
-                    entry.state = State::Running;
-                    self.running += 1;
-                    return Some(Work { key, attempt: entry.attempt, row });
-                }
-                // Nobody worked on it and its lease has ended: there is nothing to restore.
-                _ if !self.counts && !entry.renewing => drop(self.entries.remove(key)),
-                // Nobody worked on it: the count is restored, if the row is still ours.
-                _ => self.late |= self.wait(key, Settlement::new(Event::GiveBack)),
-            }
-        }
-        None
-    }
-
-    /// Hands at most `max` rows to a worker.
-    ///
-    /// A row that is delivered again goes alone: it may have killed its process, and would take an
-    /// attempt of all that are with it.
-    pub fn start_batch(
-        &mut self,
-        now: Instant,
-        max: usize,
-        keys: &mut Vec<Key>,
-        rows: &mut Vec<Taken<Row>>,
-    ) {
-        while keys.len() < max {
-            let next = self.buffer.front().map(|key| self.entries[*key].attempt);
-            if !keys.is_empty() && next.is_some_and(|attempt| attempt > 1) {
-                break;
-            }
-            let Some(Work { key, attempt, row }) = self.start(now) else { break };
-            keys.push(key);
-            rows.push(Taken { attempt, row });
-            if attempt > 1 {
-                break;
-            }
-        }
-        self.busy += usize::from(!keys.is_empty());
-    }
-
-    /// A worker is done with all of its rows.
-    pub fn worker_is_free(&mut self) {
-        self.busy -= 1;
-    }
-
-    /// Whether rows were given back since the last time that somebody asked, because their leases
-    /// had ended when a worker was free.
-    pub fn take_late(&mut self) -> bool {
-        std::mem::take(&mut self.late)
     }
 
     /// A token that fires when one of the deliveries has lost its row.
