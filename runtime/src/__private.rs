@@ -3,10 +3,11 @@
 pub use crate::backend::{Backend, BindResult, Bound, Col, Fault, IdOn, LocksRows, RowOf};
 pub use crate::descriptor::{Columns, TableDescriptor};
 pub use crate::handler::{
-    Arguments, Batch, BothOrNone, Carries, Checked, CountsAttempts, Cx, Declaration, Declared,
-    Declaring, DecodeFailure, Decoded, Delays, Extractor, Fits, Grouped, IntoOutcome, IntoOutcomes,
-    Is, IsRowOf, Leased, Lent, Mark, Marked, Meta, Needs, Outcome, Outcomes, QueueTable, RowItself,
-    Rows, Running, Set, Shared, Signature, Subscribed, TableOn, Takes, TakesBatches, Ungrouped,
+    Arguments, Batch, BothOrNone, BuriedOn, BuriesInGroup, BuriesInTable, Carries, Checked,
+    CountsAttempts, Cx, Declaration, Declared, Declaring, DecodeFailure, Decoded, Delays,
+    Extractor, Fits, Grouped, InTable, IntoOutcome, IntoOutcomes, Is, IsRowOf, Leased, Lent, Mark,
+    Marked, Meta, Needs, Outcome, Outcomes, QueueTable, RowItself, Rows, Running, SameId, Set,
+    Shared, Signature, Subscribed, TableOn, Takes, TakesBatches, TakesDeadLettersOf, Ungrouped,
     Unset, Whole, at, counted, grouped, leased, of, outcome, outcome_or, outcomes, outcomes_or,
     retry_after, run, table, ungrouped,
 };
@@ -17,8 +18,9 @@ pub mod lease {
     pub use crate::backend::{HostClock, IdOn, PayloadValue, RowsOf, Values, arguments};
     pub use crate::claim::{Batch, Claimed, Key, Ledger, Renewal, Verdict, Work};
     pub use crate::dialect::{
-        ClaimFrom, Clock, Dialect, Event, Insert, LeaseStatements, MAX_LEFT_OUT, Many, Names,
-        Param, Postgres, RowLockStatements, RowValue, Sqlite, Starts, Statement,
+        ClaimFrom, Clock, CopyThenDelete, Dialect, Event, Insert, LeaseStatements, MAX_LEFT_OUT,
+        Many, Names, Param, Plan, Postgres, RowLockStatements, RowValue, Sqlite, Starts, Statement,
+        Transaction,
     };
     pub use crate::handler::Taken;
     pub use crate::settle::{Found, Settlement};

@@ -9,6 +9,7 @@
 //! | `statement without effect` | warn | `table`, `row`, `statement`, `help` |
 //! | `row dead-lettered` | warn | `table`, `row`, `attempt`, `reason` |
 //! | `settlement refused` | error | `table`, `row`, `statement`, `error` |
+//! | `dead letter refused` | error | `table`, `dead_letters`, `row` (the first), `rows`, `error`, `help` |
 //! | `claim refused` | error | `table`, `row`, `error`, `help` |
 //! | `statement failed` | warn | `table`, `statement`, `error` |
 //! | `row unreadable` | error | `table`, `error` |
@@ -83,6 +84,27 @@ pub(crate) fn settlement_refused(
     error: &sqlx::Error,
 ) {
     error!(table, ?row, statement, %error, "settlement refused");
+}
+
+pub(crate) fn dead_letter_refused(
+    table: &str,
+    dead_letters: &str,
+    row: &impl Debug,
+    rows: usize,
+    error: &sqlx::Error,
+) {
+    error!(
+        table,
+        dead_letters,
+        ?row,
+        rows,
+        %error,
+        help = "the table of the dead letters does not take the row, which stays in its own and is \
+                tried again when its lease ends, or in a minute: mend what the error names, be it \
+                a row with the same id, a check, a trigger, a permission, a missing table or a \
+                full disk",
+        "dead letter refused"
+    );
 }
 
 pub(crate) fn claim_refused(table: &str, row: &impl Debug, error: &sqlx::Error) {

@@ -8,6 +8,7 @@
 
 pub mod conformance;
 pub mod database;
+pub mod errands;
 pub mod eventually;
 pub mod history;
 pub mod logged;

@@ -160,7 +160,7 @@ impl<DB: Backend> Connections<DB> {
 }
 
 /// The runtime is going down, and took the statement's task with it.
-fn stopped(statement: &'static str) -> Failure {
+pub(super) fn stopped(statement: &'static str) -> Failure {
     Failure { fault: Fault::Connection, statement, error: sqlx::Error::WorkerCrashed }
 }
 

@@ -5,6 +5,9 @@
 pub enum Fault {
     /// The statement failed for a reason that passes: it is sent again, on the same connection.
     Transient,
+    /// There is no room for what the statement writes: it passes, or somebody sees to it. Another
+    /// table may have room.
+    Full,
     /// The statement waited too long for a lock of somebody else: nothing was changed.
     Blocked,
     /// The connection is lost or of no use: whether the statement ran is not known.

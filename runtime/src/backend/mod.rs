@@ -17,6 +17,7 @@ mod session;
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod transfer;
 
 use std::future::Future;
 
@@ -35,6 +36,7 @@ pub(crate) use query::{Failure, Query};
 pub use row::{Col, Each, RowOf};
 pub(crate) use session::Session;
 pub(crate) use sql::Sql;
+pub(crate) use transfer::Transfer;
 
 use crate::descriptor::{Count, PayloadForm, TimeForm};
 use crate::dialect::{Clock, Dialect};

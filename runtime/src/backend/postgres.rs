@@ -139,7 +139,8 @@ impl Backend for Postgres {
             code if code.starts_with("40") => Fault::Transient,
             // Lock not available, query cancelled by a limit.
             "55P03" | "57014" => Fault::Blocked,
-            // Out of disk, memory, connections: it passes or an admin sees to it.
+            "53100" => Fault::Full,
+            // Out of memory, connections: it passes or an admin sees to it.
             code if code.starts_with("53") => Fault::Transient,
             // The server goes down, or is read-only: another connection may reach the primary.
             code if code.starts_with("57") || code.starts_with("08") || code == "25006" => {

@@ -75,8 +75,10 @@ impl Backend for Sqlite {
         let code: i32 = database.code().and_then(|code| code.parse().ok()).unwrap_or_default();
         // The low byte is the primary code; the rest of the number only refines it.
         match code & 0xff {
-            // SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM, SQLITE_INTERRUPT, SQLITE_IOERR, SQLITE_FULL
-            5 | 6 | 7 | 9 | 10 | 13 => Fault::Transient,
+            // SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM, SQLITE_INTERRUPT, SQLITE_IOERR
+            5 | 6 | 7 | 9 | 10 => Fault::Transient,
+            // SQLITE_FULL
+            13 => Fault::Full,
             // SQLITE_SCHEMA, SQLITE_CANTOPEN, SQLITE_PROTOCOL
             17 | 14 | 15 => Fault::Connection,
             // SQLITE_AUTH, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY.

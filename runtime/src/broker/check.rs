@@ -23,7 +23,7 @@ pub(super) async fn table<DB: Backend, T: TableOn<DB>>(
             (statement.name(), statement.sql(), types::<DB, T::Id>(statement, form))
         });
         for failure in connections.prepare(prepared.collect()).await {
-            if matches!(failure.fault, Fault::Connection | Fault::Transient | Fault::Blocked) {
+            if !matches!(failure.fault, Fault::Schema | Fault::Data) {
                 return Err(connect(failure));
             }
             findings.push(format!(

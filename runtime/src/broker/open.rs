@@ -13,7 +13,7 @@ use crate::claim::{Leases, Ledger, RowLocks, Signals, Subscription, Wake};
 use crate::descriptor::{Form, Role};
 use crate::dialect::{LeaseStatements, Names, RowLockStatements, Statement};
 use crate::error::SqlxBrokerError;
-use crate::handler::{Declared, Needs, QueueTable, Settings, States, Subscribed};
+use crate::handler::{DeadLetter, Declared, Needs, QueueTable, Settings, States, Subscribed};
 use crate::telemetry;
 
 /// A subscription that is checked and claims nothing yet.
@@ -60,7 +60,11 @@ pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(
         return Err(declaration("the table has no `id` column"));
     };
     let dialect = DB::dialect(shared.clock.of_statements());
-    let Some(claims) = Claims::new::<DB>(&dialect, &names) else {
+    let dead_letters = match resolved.cap.as_ref().map(|cap| &cap.dead_letter) {
+        Some(DeadLetter::Table(dead)) => Names::new(dead),
+        _ => None,
+    };
+    let Some(claims) = Claims::new::<DB>(&dialect, &names, dead_letters.as_ref()) else {
         return Err(declaration("its database cannot claim rows as the table declares"));
     };
     let group = resolved.group.clone().unwrap_or_default();
@@ -71,6 +75,7 @@ pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(
         table,
         wake: Wake::register(names.table(), &group),
         names,
+        dead_letters,
         settings: resolved,
         connections: shared.connections.clone(),
         clock: HostClock::clone(&shared.clock),
@@ -106,11 +111,15 @@ enum Claims {
 }
 
 impl Claims {
-    fn new<DB: Backend>(dialect: &DB::Dialect, names: &Names) -> Option<Self> {
-        if let Some(statements) = LeaseStatements::new(dialect, names) {
+    fn new<DB: Backend>(
+        dialect: &DB::Dialect,
+        names: &Names,
+        dead: Option<&Names>,
+    ) -> Option<Self> {
+        if let Some(statements) = LeaseStatements::new(dialect, names, dead) {
             return Some(Self::Leases(statements));
         }
-        let statements = RowLockStatements::new(dialect, names);
+        let statements = RowLockStatements::new(dialect, names, dead);
         statements.zip(DB::CHAIN).map(|(statements, texts)| Self::RowLocks(statements, texts))
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Shared;
 use crate::backend::{Backend, LONGEST};
 use crate::claim::Resolved;
-use crate::handler::{DecodeFailure, Settings};
+use crate::handler::{DeadLetter, DecodeFailure, Settings};
 use crate::settle::Cap;
 
 /// Beyond this a batch is a mistake in a digit: all of its rows are in memory, decoded, and one
@@ -24,18 +24,19 @@ pub(super) fn resolve<DB: Backend>(
     let poll_interval = bounded(settings.poll_interval.unwrap_or(shared.defaults.poll_interval));
     let lease = bounded(settings.lease.unwrap_or(shared.defaults.lease));
     let timeout = timeout.map(bounded);
-    let cap = match (settings.max_attempts, settings.dead_letter_group) {
+    let cap = match (settings.max_attempts, settings.dead_letter) {
         (Some(max_attempts), Some(dead_letter)) => Some(Cap { max_attempts, dead_letter }),
         (None, None) => None,
         (Some(_), None) => {
-            return Err("`max_attempts` needs `dead_letter_group`, where spent rows go".to_owned());
+            return Err("`max_attempts` needs a dead letter, where spent rows go".to_owned());
         }
         (None, Some(_)) => {
-            return Err("`dead_letter_group` needs `max_attempts`, or no row goes there".to_owned());
+            return Err("a dead letter needs `max_attempts`, or no row goes there".to_owned());
         }
     };
-    if let (Some(cap), Some(group)) = (&cap, &group)
-        && cap.dead_letter == *group
+    if let (Some(DeadLetter::Group(dead)), Some(group)) =
+        (cap.as_ref().map(|cap| &cap.dead_letter), &group)
+        && dead == group
     {
         return Err(format!(
             "the dead-letter group `{group}` is the subscription's own group, so a spent row \
@@ -48,7 +49,7 @@ pub(super) fn resolve<DB: Backend>(
     if on_decode_failure == DecodeFailure::DeadLetter && cap.is_none() {
         return Err(
             "`on_decode_failure` is `dead_letter`, and there is none: add `max_attempts` and \
-             `dead_letter_group`"
+             `dead_letter_group`, or in a table without groups `dead_letter_table`"
                 .to_owned(),
         );
     }

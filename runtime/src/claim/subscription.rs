@@ -14,7 +14,7 @@ use crate::backend::{Backend, Connections, Failure, Fault, HostClock, Values, mi
 use crate::descriptor::{Role, TableDescriptor};
 use crate::dialect::{Event, Names};
 use crate::error::SqlxBrokerError;
-use crate::handler::{DecodeFailure, States};
+use crate::handler::{DeadLetter, DecodeFailure, States};
 use crate::settle::Cap;
 use crate::telemetry;
 
@@ -38,6 +38,8 @@ pub(crate) struct Subscription<DB: Backend> {
     pub(crate) name: &'static str,
     pub(crate) table: TableDescriptor,
     pub(crate) names: Names,
+    /// The table of its dead letters, where these are not a group.
+    pub(crate) dead_letters: Option<Names>,
     pub(crate) settings: Resolved,
     pub(crate) connections: Connections<DB>,
     pub(crate) clock: HostClock,
@@ -60,10 +62,13 @@ pub(crate) struct Subscription<DB: Backend> {
 impl<DB: Backend> Subscription<DB> {
     /// The values that every statement of the subscription can ask for.
     pub(crate) fn values<Id>(&self) -> Values<'_, Id> {
-        let cap = self.settings.cap.as_ref();
+        let dead_letter = match self.settings.cap.as_ref().map(|cap| &cap.dead_letter) {
+            Some(DeadLetter::Group(group)) => group,
+            _ => "",
+        };
         Values {
             group: self.settings.group.as_deref().unwrap_or_default(),
-            dead_letter: cap.map_or("", |cap| &cap.dead_letter),
+            dead_letter,
             lease: micros(self.settings.lease),
             now: self.clock.now(),
             shift: self.clock.shift(),
@@ -105,11 +110,13 @@ impl<DB: Backend> Subscription<DB> {
                 let delays = delays.into_iter().map(|delay| u64::try_from(delay).unwrap_or(0));
                 delays.for_each(|delay| self.look_at(now + Duration::from_micros(delay)));
             }
-            Event::DeadLetter => {
-                if let Some(cap) = &self.settings.cap {
-                    super::wake(self.names.table(), &cap.dead_letter);
+            Event::DeadLetter => match (&self.dead_letters, &self.settings.cap) {
+                (Some(table), _) => super::wake_all(table.table()),
+                (None, Some(Cap { dead_letter: DeadLetter::Group(group), .. })) => {
+                    super::wake(self.names.table(), group);
                 }
-            }
+                _ => {}
+            },
             Event::Ack | Event::GiveBack => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Every statement of one lease subscription, rendered once at start-up.
 
-use super::{ClaimFrom, Dialect, Event, Many, Names, Starts, Statement};
+use super::{ClaimFrom, Dialect, Event, Many, Names, Plan, Starts, Statement};
 
 /// The statements of a lease table.
 #[derive(Debug, Clone)]
@@ -15,39 +15,32 @@ pub struct LeaseStatements {
     pub claim_one: Statement,
     /// Reads the ids of what a claim would take.
     pub firsts: Starts<Statement>,
-    /// Ends rows.
-    pub ack: Many,
-    /// Returns rows at once.
-    pub retry: Many,
-    /// Returns rows later; `None` without a `retry_after` column.
-    pub retry_after: Option<Many>,
-    /// Moves rows to the dead letters; `None` without a group column.
-    pub dead_letter: Option<Many>,
-    /// Returns rows that nobody started.
-    pub give_back: Many,
     /// Renews leases.
     pub renew: Many,
     /// Looks rows up whose outcome is unknown.
     pub look: Many,
+    /// What is written to rows; nothing where the table has no column for it.
+    settles: Box<[Option<Plan>; Event::ALL.len()]>,
 }
 
 impl LeaseStatements {
-    /// Renders the statements of a table, or nothing where a dialect has none for it.
+    /// Renders the statements of a table, or nothing where a dialect has none for it. `dead` is the
+    /// table of the dead letters, where these are not a group.
     #[must_use]
-    pub fn new<D: Dialect>(dialect: &D, table: &Names) -> Option<Self> {
+    pub fn new<D: Dialect>(dialect: &D, table: &Names, dead: Option<&Names>) -> Option<Self> {
+        let settle = |event| match (event, dead) {
+            (Event::DeadLetter, Some(dead)) => dialect.settle_into(table, dead),
+            _ => dialect.settle(table, event).map(Plan::One),
+        };
         Some(Self {
             claims_are_ordered: D::ORDERED_CLAIMS,
             claims: Starts::new(|from| dialect.claim(table, from))?,
             claims_except: Starts::new(|from| dialect.claim_except(table, from))?,
             claim_one: dialect.claim_one(table)?,
             firsts: Starts::new(|from| dialect.first(table, from))?,
-            ack: dialect.settle(table, Event::Ack)?,
-            retry: dialect.settle(table, Event::Retry)?,
-            retry_after: dialect.settle(table, Event::RetryAfter),
-            dead_letter: dialect.settle(table, Event::DeadLetter),
-            give_back: dialect.settle(table, Event::GiveBack)?,
             renew: dialect.renew(table)?,
             look: dialect.look(table)?,
+            settles: Box::new(Event::ALL.map(settle)),
         })
     }
 
@@ -57,23 +50,24 @@ impl LeaseStatements {
         self.claims.at(from)
     }
 
-    /// The statement that writes an event, if the table has the columns for it.
+    /// How an event is written, if the table has the columns for it.
     #[must_use]
-    pub fn settle(&self, event: Event) -> Option<&Many> {
-        match event {
-            Event::Ack => Some(&self.ack),
-            Event::Retry => Some(&self.retry),
-            Event::RetryAfter => self.retry_after.as_ref(),
-            Event::DeadLetter => self.dead_letter.as_ref(),
-            Event::GiveBack => Some(&self.give_back),
-        }
+    pub fn settle(&self, event: Event) -> Option<&Plan> {
+        self.settles[event as usize].as_ref()
+    }
+
+    /// The most rows whose outcomes are written at once.
+    #[must_use]
+    pub fn max_rows(&self) -> usize {
+        let plans = self.settles.iter().flatten();
+        plans.map(Plan::max_rows).min().unwrap_or(1)
     }
 
     /// Every text that the subscription can send.
     pub fn all(&self) -> impl Iterator<Item = &Statement> {
         let single = self.claims.all().chain([&self.claim_one]).chain(self.firsts.all());
-        let settles = Event::ALL.into_iter().filter_map(|event| self.settle(event));
-        let many = self.claims_except.all().chain(settles).chain([&self.renew, &self.look]);
-        single.chain(many.flat_map(Many::statements))
+        let settles = self.settles.iter().flatten().flat_map(Plan::statements);
+        let many = self.claims_except.all().chain([&self.renew, &self.look]);
+        single.chain(settles).chain(many.flat_map(Many::statements))
     }
 }

@@ -4,9 +4,11 @@
 //! database wrote them. A difference between databases is data: a statement that is there or not,
 //! arrays or padded rows.
 
+mod dead_letter;
 mod insert;
 mod lease;
 mod names;
+mod plan;
 mod postgres;
 mod row_lock;
 mod sqlite;
@@ -16,6 +18,7 @@ mod statement;
 pub use insert::Insert;
 pub use lease::LeaseStatements;
 pub use names::Names;
+pub use plan::{CopyThenDelete, Plan, Transaction};
 pub use postgres::Postgres;
 pub use row_lock::RowLockStatements;
 pub use sqlite::Sqlite;
@@ -138,6 +141,10 @@ pub trait Dialect: Send + Sync + 'static {
     /// `None` where the table has no column for the event.
     fn settle(&self, table: &Names, event: Event) -> Option<Many>;
 
+    /// Moves rows that their deliveries still own to the table of the dead letters, and returns the
+    /// ids of those.
+    fn settle_into(&self, table: &Names, dead: &Names) -> Option<Plan>;
+
     /// Moves the lease of rows that their deliveries still own, and returns ids and new tokens.
     fn renew(&self, table: &Names) -> Option<Many>;
 
@@ -155,6 +162,10 @@ pub trait Dialect: Send + Sync + 'static {
     /// Writes an outcome to rows that the transaction has locked, and returns their ids. `None` where
     /// there is nothing to write, or no column for it.
     fn end(&self, table: &Names, event: Event) -> Option<Many>;
+
+    /// Moves rows that the transaction has locked to the table of the dead letters, and returns
+    /// their ids.
+    fn end_into(&self, table: &Names, dead: &Names) -> Option<Many>;
 
     /// Lists the names of the table's columns; no row where there is no such table.
     fn columns(&self, table: &Names) -> Statement;

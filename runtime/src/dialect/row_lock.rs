@@ -16,14 +16,19 @@ pub struct RowLockStatements {
 }
 
 impl RowLockStatements {
-    /// Renders the statements of a table, or nothing where a dialect has none for it.
+    /// Renders the statements of a table, or nothing where a dialect has none for it. `dead` is the
+    /// table of the dead letters, where these are not a group.
     #[must_use]
-    pub fn new<D: Dialect>(dialect: &D, table: &Names) -> Option<Self> {
+    pub fn new<D: Dialect>(dialect: &D, table: &Names, dead: Option<&Names>) -> Option<Self> {
+        let settle = |event| match (event, dead) {
+            (Event::DeadLetter, Some(dead)) => dialect.end_into(table, dead),
+            _ => dialect.end(table, event),
+        };
         Some(Self {
             claims: Starts::new(|from| dialect.lock(table, from))?,
             claims_except: Starts::new(|from| dialect.lock_except(table, from))?,
             first: dialect.first(table, ClaimFrom::Start)?,
-            settles: Event::ALL.map(|event| dialect.end(table, event)),
+            settles: Event::ALL.map(settle),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::{CountsAttempts, Declared, Grouped, Leased, Signature, Ungrouped};
+use super::{CountsAttempts, Declared, Grave, Grouped, Leased, Signature, Ungrouped};
 
 /// What happens to a row whose message cannot be decoded. It is never deleted unless `Drop` says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Declaration {
     pub(crate) lease: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_attempts: Option<u32>,
-    pub(crate) dead_letter_group: Option<&'static str>,
+    pub(crate) dead_letter: Option<Grave>,
     pub(crate) on_decode_failure: DecodeFailure,
     pub(crate) can_fail: bool,
 }
@@ -54,7 +54,7 @@ impl Declaration {
             lease: None,
             timeout: None,
             max_attempts: None,
-            dead_letter_group: None,
+            dead_letter: None,
             on_decode_failure: retry_after(60_000),
             can_fail: false,
         }
@@ -162,7 +162,7 @@ impl<S: Declared> Declaring<S> {
         _: Fits<S::Row>,
     ) -> Self {
         self.0.max_attempts = Some(attempts);
-        self.0.dead_letter_group = Some(dead_letter_group);
+        self.0.dead_letter = Some(Grave::Group(dead_letter_group));
         self
     }
 

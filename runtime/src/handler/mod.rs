@@ -4,6 +4,7 @@ mod arguments;
 mod batch;
 mod checked;
 mod cx;
+mod dead_letter;
 mod declaration;
 mod extract;
 mod message;
@@ -19,6 +20,10 @@ pub(crate) use checked::Of;
 pub use checked::{Checked, Is, table};
 pub(crate) use cx::id;
 pub use cx::{Cx, Meta, Taken};
+pub(crate) use dead_letter::DeadLetter;
+pub use dead_letter::{
+    BuriedOn, BuriesInGroup, BuriesInTable, Grave, InTable, SameId, TakesDeadLettersOf,
+};
 pub use declaration::{
     Declaration, Declaring, DecodeFailure, Fits, counted, grouped, leased, of, retry_after,
     ungrouped,

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use super::{
-    CountsAttempts, Declared, DecodeFailure, Grouped, Leased, Mark, Marked, TableOf, TakesBatches,
+    BuriesInGroup, BuriesInTable, CountsAttempts, DeadLetter, Declared, DecodeFailure, Grouped,
+    InTable, Leased, Mark, Marked, QueueTable, TableOf, TakesBatches, TakesDeadLettersOf,
 };
 
 /// The cap or the dead letter is set.
@@ -20,9 +21,9 @@ pub enum Unset {}
 
 /// Both or none of a pair.
 #[diagnostic::on_unimplemented(
-    message = "`max_attempts` and `dead_letter_group` are set together",
+    message = "a cap and a dead letter are set together",
     label = "only one of them is set here",
-    note = "write `.max_attempts(5).dead_letter_group(\"failed\")`, or leave both away"
+    note = "write `.max_attempts(5).dead_letter_group(\"failed\")`, in a table without groups `.max_attempts(5).dead_letter_table::<DeadEmail>()`, or leave both away"
 )]
 #[doc(hidden)]
 pub trait BothOrNone {}
@@ -31,6 +32,12 @@ pub trait BothOrNone {}
 impl BothOrNone for (Set, Set) {}
 #[diagnostic::do_not_recommend]
 impl BothOrNone for (Unset, Unset) {}
+#[diagnostic::do_not_recommend]
+impl<D> BothOrNone for (Set, InTable<D>) {}
+#[diagnostic::do_not_recommend]
+impl<D> BothOrNone for (InTable<D>, Set) {}
+#[diagnostic::do_not_recommend]
+impl<D, E> BothOrNone for (InTable<D>, InTable<E>) {}
 
 /// The settings of a mount, those of the attribute among them.
 #[derive(Debug, Clone)]
@@ -43,7 +50,7 @@ pub(crate) struct Settings {
     pub(crate) lease: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_attempts: Option<u32>,
-    pub(crate) dead_letter_group: Option<String>,
+    pub(crate) dead_letter: Option<DeadLetter>,
     pub(crate) on_decode_failure: DecodeFailure,
     pub(crate) can_fail: bool,
 }
@@ -81,7 +88,7 @@ impl<S: Mark> Mounted<S, CapOf<S>, CapOf<S>> {
             lease: declaration.lease,
             timeout: declaration.timeout,
             max_attempts: declaration.max_attempts,
-            dead_letter_group: declaration.dead_letter_group.map(str::to_owned),
+            dead_letter: declaration.dead_letter.map(DeadLetter::from),
             on_decode_failure: declaration.on_decode_failure,
             can_fail: declaration.can_fail,
         };
@@ -144,7 +151,9 @@ impl<S: Mark, Cap, Dead> Mounted<S, Cap, Dead> {
         self.with(|settings| settings.on_decode_failure = then)
     }
 
-    /// How often a row is delivered at most; together with [`dead_letter_group`](Self::dead_letter_group).
+    /// How often a row is delivered at most; together with
+    /// [`dead_letter_group`](Self::dead_letter_group) or, in a table without groups,
+    /// [`dead_letter_table`](Self::dead_letter_table).
     pub fn max_attempts(self, attempts: u32) -> Mounted<S, Set, Dead>
     where
         TableOf<S>: CountsAttempts,
@@ -155,9 +164,20 @@ impl<S: Mark, Cap, Dead> Mounted<S, Cap, Dead> {
     /// The group to which a row goes when its attempts are spent.
     pub fn dead_letter_group(self, group: impl Into<String>) -> Mounted<S, Cap, Set>
     where
-        TableOf<S>: Grouped,
+        TableOf<S>: BuriesInGroup,
     {
-        self.with(|settings| settings.dead_letter_group = Some(group.into())).marked()
+        let group = DeadLetter::Group(group.into());
+        self.with(|settings| settings.dead_letter = Some(group)).marked()
+    }
+
+    /// The table to which a row goes when its attempts are spent. It has the columns of the row's
+    /// own table, with the same names and types, and may have more.
+    pub fn dead_letter_table<D>(self) -> Mounted<S, Cap, InTable<D>>
+    where
+        D: QueueTable + TakesDeadLettersOf<TableOf<S>>,
+        TableOf<S>: BuriesInTable,
+    {
+        self.with(|settings| settings.dead_letter = Some(DeadLetter::Table(D::TABLE))).marked()
     }
 }
 
@@ -251,9 +271,18 @@ pub trait Mount<Args>: Sized {
         group: impl Into<String>,
     ) -> Mounted<Self::Subscriber, Self::Cap, Set>
     where
-        TableOf<Self::Subscriber>: Grouped,
+        TableOf<Self::Subscriber>: BuriesInGroup,
     {
         self.mounted().dead_letter_group(group)
+    }
+
+    /// See [`Mounted::dead_letter_table`].
+    fn dead_letter_table<D>(self) -> Mounted<Self::Subscriber, Self::Cap, InTable<D>>
+    where
+        D: QueueTable + TakesDeadLettersOf<TableOf<Self::Subscriber>>,
+        TableOf<Self::Subscriber>: BuriesInTable,
+    {
+        self.mounted().dead_letter_table()
     }
 }
 

@@ -223,7 +223,10 @@ pub(super) fn failed<T: QueueTable>(failure: Failure) -> SqlxBrokerError {
     use crate::backend::Fault;
     SqlxBrokerError::Publish {
         table: T::TABLE.to_string(),
-        transient: matches!(failure.fault, Fault::Transient | Fault::Blocked | Fault::Connection),
+        transient: matches!(
+            failure.fault,
+            Fault::Transient | Fault::Full | Fault::Blocked | Fault::Connection
+        ),
         source: Box::new(failure.error),
     }
 }

@@ -10,7 +10,7 @@ use super::{Booted, Start};
 use crate::backend::Backend;
 use crate::broker::{ConnectedSqlxBroker, Running, Shared, SqlxBroker, open};
 use crate::error::SqlxBrokerError;
-use crate::handler::{BothOrNone, Mark, Mount, Settings, States, Subscribed};
+use crate::handler::{BothOrNone, BuriedOn, Mark, Mount, Settings, States, Subscribed};
 
 type Opening<DB> = Box<
     dyn FnOnce(Arc<Shared<DB>>, States) -> BoxFuture<'static, Result<Start, SqlxBrokerError>>
@@ -39,6 +39,7 @@ impl<DB: Backend> Mounts<DB> {
     where
         M: Mount<Args, Subscriber: Mark<Handler: Subscribed<DB>>>,
         (M::Cap, M::Dead): BothOrNone,
+        M::Dead: BuriedOn<DB>,
     {
         let settings = subscriber.mounted().settings;
         self.openings.push(Box::new(move |shared, states| {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod look;
+mod refused;
 mod row_lock;
 mod settlement;
 mod settler;

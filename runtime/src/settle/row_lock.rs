@@ -1,6 +1,7 @@
 //! Outcomes of one transaction: one statement for all of a kind, before its commit.
 
 use super::Settling;
+use super::refused::{are_dead_letters, tell_refused};
 use crate::backend::{Backend, Failure, Fault, IdOn, RowsOf, bind_many};
 use crate::claim::{Chain, End, LEFT_ALONE};
 use crate::descriptor::{Role, TimeForm};
@@ -45,7 +46,7 @@ pub(crate) async fn settle_locked<DB: Backend, T: TableOn<DB>>(
             rows.delays.push(settling.settlement.delay);
         }
         if !rows.ids.is_empty() {
-            write(chain, many, rows).await?;
+            write(chain, event, many, rows).await?;
             end = End::Commit;
         }
     }
@@ -58,13 +59,14 @@ pub(crate) async fn settle_locked<DB: Backend, T: TableOn<DB>>(
     match chain.end(end).await {
         Ok(()) => Ok(()),
         // A constraint or a trigger that waited for the end.
-        Err(failure) => Err(refused(chain, "commit", failure)),
+        Err(failure) => Err(refused(chain, None, failure)),
     }
 }
 
 /// Writes one kind of outcome; without its reasons where the database refuses their text.
 async fn write<DB: Backend, T: TableOn<DB>>(
     chain: &mut Chain<'_, DB, T>,
+    event: Event,
     many: &Many,
     mut rows: RowsOf<T::Id>,
 ) -> Result<(), Refused> {
@@ -78,9 +80,9 @@ async fn write<DB: Backend, T: TableOn<DB>>(
             chain.session.run("undo", texts.undo).await?;
             rows.reasons.iter_mut().for_each(|reason| *reason = None);
             let sent = send(chain, many, &rows).await;
-            conclude(chain, many, &rows, sent)
+            conclude(chain, event, &rows, sent)
         }
-        sent => conclude(chain, many, &rows, sent),
+        sent => conclude(chain, event, &rows, sent),
     }
 }
 
@@ -101,17 +103,16 @@ async fn send<DB: Backend, T: TableOn<DB>>(
 /// What an answer tells of its rows.
 fn conclude<DB: Backend, T: TableOn<DB>>(
     chain: &mut Chain<'_, DB, T>,
-    many: &Many,
+    event: Event,
     rows: &RowsOf<T::Id>,
     sent: Result<Vec<T::Id>, Failure>,
 ) -> Result<(), Refused> {
-    let name = many.statements()[0].name();
-    let mut changed = sent.map_err(|failure| refused(chain, name, failure))?;
+    let mut changed = sent.map_err(|failure| refused(chain, Some(event), failure))?;
     changed.sort_unstable();
     // Nobody else can have changed a row that we have locked: a trigger or a rule keeps it as it is.
     let kept = rows.ids.iter().filter(|id| changed.binary_search(id).is_err());
     for id in kept {
-        telemetry::without_effect(T::TABLE.name(), id, name);
+        telemetry::without_effect(T::TABLE.name(), id, event.name());
         chain.leave_out(id.clone(), LEFT_ALONE);
     }
     Ok(())
@@ -121,18 +122,22 @@ fn conclude<DB: Backend, T: TableOn<DB>>(
 /// stands alone is left alone for a while.
 fn refused<DB: Backend, T: TableOn<DB>>(
     chain: &mut Chain<'_, DB, T>,
-    statement: &'static str,
+    event: Option<Event>,
     failure: Failure,
 ) -> Refused {
+    let subscription = &chain.locks.subscription;
     let pause = match failure.fault {
         Fault::Data => LEFT_ALONE,
         // Somebody else has locked what the row points to.
-        Fault::Blocked => chain.locks.subscription.settings.poll_interval,
-        Fault::Transient | Fault::Connection | Fault::Schema => return Refused::Failed(failure),
+        Fault::Blocked => subscription.settings.poll_interval,
+        fault if are_dead_letters(subscription, event, fault) => LEFT_ALONE,
+        Fault::Transient | Fault::Connection | Fault::Schema | Fault::Full => {
+            return Refused::Failed(failure);
+        }
     };
     if let [id] = &chain.ids[..] {
         let id = id.clone();
-        telemetry::settlement_refused(T::TABLE.name(), &id, statement, &failure.error);
+        tell_refused(subscription, event, &chain.ids, &failure);
         chain.leave_out(id, pause);
     } else {
         chain.locks.claim_singly(chain.ids.len());

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::backend::micros;
 use crate::dialect::Event;
-use crate::handler::{Outcome, Verb};
+use crate::handler::{DeadLetter, Outcome, Verb};
 
 /// How many deliveries a row has, and where it goes after the last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cap {
     pub(crate) max_attempts: u32,
-    pub(crate) dead_letter: String,
+    pub(crate) dead_letter: DeadLetter,
 }
 
 impl Cap {

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::answer::{abandon, conclude, judge, soon};
-use crate::backend::{Backend, Failure, Fault, IdOn, Urgency, bind_many};
+use super::refused::{are_dead_letters, tell_refused};
+use crate::backend::{Backend, Failure, Fault, IdOn, Transfer, Urgency, bind_many};
 use crate::claim::{Backoff, Batch, Claimed, Leases};
-use crate::dialect::{Event, Many};
+use crate::dialect::{CopyThenDelete, Event, Plan};
 use crate::handler::TableOn;
-use crate::telemetry;
 
 /// Settles until the subscription is over.
 pub(crate) async fn settle_outcomes<DB: Backend, T: TableOn<DB>>(leases: Arc<Leases<DB, T>>) {
-    let max = leases.statements.ack.max_rows();
+    let max = leases.statements.max_rows();
     // What is left then is past its lease, and each statement might wait as long as it may.
     while !leases.subscription.over.is_cancelled() {
         let (batch, due) = {
@@ -43,10 +43,10 @@ pub(crate) async fn give_back<DB: Backend, T: TableOn<DB>, Row>(
     leases: &Leases<DB, T>,
     rows: impl Iterator<Item = Claimed<T::Id, Row>>,
 ) {
-    let many = &leases.statements.give_back;
+    let max = leases.statements.max_rows();
     let mut batch = Batch::of(leases.form, Event::GiveBack, rows);
     while !batch.rows.ids.is_empty() {
-        let rest = batch.rows.split_off(batch.rows.ids.len().min(many.max_rows()));
+        let rest = batch.rows.split_off(batch.rows.ids.len().min(max));
         if let Err(failure) = send(leases, &batch).await {
             leases.subscription.failed(failure);
         }
@@ -66,8 +66,12 @@ async fn settle<DB: Backend, T: TableOn<DB>>(leases: &Leases<DB, T>, batch: Batc
                     judge(leases, &missing).await;
                 }
             }
+            Err(failure) if are_dead_letters(&leases.subscription, group.event, failure.fault) => {
+                refuse(leases, &group, &failure);
+            }
             Err(failure) if failure.fault == Fault::Data => match group.keys.len() {
-                1 => refuse(leases, group, &failure, &mut groups),
+                1 if without_reason(leases, &mut group) => groups.push(group),
+                1 => refuse(leases, &group, &failure),
                 n => {
                     let half = group.split_off(n / 2);
                     groups.extend([half, group]);
@@ -94,7 +98,7 @@ async fn settle<DB: Backend, T: TableOn<DB>>(leases: &Leases<DB, T>, batch: Batc
                     let mut ledger = leases.ledger.lock();
                     group.keys.iter().for_each(|&key| ledger.ask_again(key, later));
                 }
-                Fault::Transient => {
+                Fault::Transient | Fault::Full => {
                     if leases.subscription.pause_or_end(backoff.pause()).await {
                         return abandon(leases, &group);
                     }
@@ -111,49 +115,41 @@ async fn send<DB: Backend, T: TableOn<DB>>(
     leases: &Leases<DB, T>,
     batch: &Batch<T::Id>,
 ) -> Result<Vec<T::Id>, Failure> {
-    let query = bind_many(
-        many(leases, batch),
-        &leases.subscription.values::<T::Id>(),
-        batch.rows.ids.len(),
-        &batch.rows,
-    )?;
-    let name = query.name;
-    let rows = leases.subscription.connections.rows(Urgency::Settle, query).await?;
-    let ids: sqlx::Result<Vec<_>> = rows.iter().map(|row| T::Id::read(row, 0)).collect();
-    ids.map_err(|error| Failure::new::<DB>(name, error))
-}
-
-fn many<'a, DB: Backend, T: TableOn<DB>>(
-    leases: &'a Leases<DB, T>,
-    batch: &Batch<T::Id>,
-) -> &'a Many {
-    match batch.event.and_then(|event| leases.statements.settle(event)) {
-        Some(many) => many,
+    let Leases { subscription, statements, .. } = leases;
+    let (values, count) = (subscription.values::<T::Id>(), batch.rows.ids.len());
+    match batch.event.and_then(|event| statements.settle(event)) {
+        Some(Plan::One(many)) => {
+            let query = bind_many(many, &values, count, &batch.rows)?;
+            let name = query.name;
+            let rows = subscription.connections.rows(Urgency::Settle, query).await?;
+            let ids: sqlx::Result<Vec<_>> = rows.iter().map(|row| T::Id::read(row, 0)).collect();
+            ids.map_err(|error| Failure::new::<DB>(name, error))
+        }
+        Some(Plan::CopyThenDelete(CopyThenDelete { transaction, copy, delete })) => {
+            let copy = bind_many(copy, &values, count, &batch.rows)?;
+            let delete = bind_many(delete, &values, count, &batch.rows)?;
+            let transfer = Transfer { transaction: *transaction, copy, delete };
+            subscription.connections.transfer(Urgency::Settle, transfer).await
+        }
         None => unreachable!("a settlement is one of the events that the table has columns for"),
     }
 }
 
-/// The database refuses the outcome of one row: first without the reason's text, then for good. The
-/// row keeps its lease to its end.
+/// The database refuses the outcome of one row: perhaps for the reason's text. `false`: it has none.
+fn without_reason<DB: Backend, T: TableOn<DB>>(
+    leases: &Leases<DB, T>,
+    group: &mut Batch<T::Id>,
+) -> bool {
+    group.rows.reasons[0] = None;
+    leases.ledger.lock().without_reason(group.keys[0])
+}
+
+/// The database refuses outcomes for good: the rows keep their leases to their end.
 fn refuse<DB: Backend, T: TableOn<DB>>(
     leases: &Leases<DB, T>,
-    mut group: Batch<T::Id>,
+    group: &Batch<T::Id>,
     failure: &Failure,
-    groups: &mut Vec<Batch<T::Id>>,
 ) {
-    let key = group.keys[0];
-    let mut ledger = leases.ledger.lock();
-    if ledger.without_reason(key) {
-        group.rows.reasons[0] = None;
-        groups.push(group);
-        return;
-    }
-    telemetry::settlement_refused(
-        T::TABLE.name(),
-        ledger.id(key),
-        failure.statement,
-        &failure.error,
-    );
-    ledger.remove(key);
-    leases.signals.removed(ledger.buffered());
+    tell_refused(&leases.subscription, group.event, &group.rows.ids, failure);
+    abandon(leases, group);
 }

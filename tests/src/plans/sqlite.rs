@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use queue_table::__private::lease::{
-    ClaimFrom, Dialect, Event, LeaseStatements, Many, Param, RowValue, Statement,
+    ClaimFrom, Dialect, Event, LeaseStatements, Many, Param, Plan, RowValue, Statement,
 };
 use queue_table::Backend;
 use sqlx::sqlite::{
@@ -104,7 +104,7 @@ fn text(time: DateTime<Utc>) -> String {
 async fn measure_filled(connection: &mut SqliteConnection, state: State) -> Vec<Cost> {
     let shape = state.shape();
     let dialect = <Sqlite as Backend>::dialect(shape.clock);
-    let statements = LeaseStatements::new(&dialect, &shape.names()).unwrap();
+    let statements = LeaseStatements::new(&dialect, &shape.names(), None).unwrap();
     assert!(dialect.claim(&shape.names(), ClaimFrom::Watermark).is_none(), "measure it");
     let mut costs = Vec::new();
     for limit in [1, MANY] {
@@ -120,7 +120,8 @@ async fn measure_filled(connection: &mut SqliteConnection, state: State) -> Vec<
         let plan = plan(connection, statements.claim(ClaimFrom::Start).text()).await;
         costs.push(Cost { statement: "claim", rows: limit, buffers: None, ms, plan });
     }
-    for (name, many) in [(Event::Ack.name(), &statements.ack), ("renew", &statements.renew)] {
+    let Some(Plan::One(ack)) = statements.settle(Event::Ack) else { unreachable!("one statement") };
+    for (name, many) in [(Event::Ack.name(), ack), ("renew", &statements.renew)] {
         let mut ms = f64::MAX;
         for _ in 0..RUNS {
             run(connection, "BEGIN IMMEDIATE").await;

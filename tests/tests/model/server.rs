@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use queue_table::__private::lease::{
-    ClaimFrom, Clock, Dialect, Event, Found, IdOn, LeaseStatements, Many, Names, RowsOf, Statement,
-    Values, arguments,
+    ClaimFrom, Clock, Dialect, Event, Found, IdOn, LeaseStatements, Many, Names, Plan, RowsOf,
+    Statement, Values, arguments,
 };
 use queue_table::descriptor::{Form, Role, TimeForm};
 use queue_table::prelude::*;
@@ -110,8 +110,8 @@ where
         let mut connection = connect().await?;
         DB::enter(&mut connection).await.map_err(Broken::by)?;
         let names = Names::new(&S::Table::TABLE);
-        let statements =
-            names.and_then(|names| LeaseStatements::new(&DB::dialect(Clock::Shifted), &names));
+        let statements = names
+            .and_then(|names| LeaseStatements::new(&DB::dialect(Clock::Shifted), &names, None));
         Ok(Self {
             connection,
             other: connect().await?,
@@ -220,8 +220,9 @@ where
         at: i64,
         lease: i64,
     ) -> Result<Vec<i64>, Broken> {
-        let many =
-            self.statements.settle(event).ok_or_else(|| Broken::by("no such settlement"))?.clone();
+        let Some(Plan::One(many)) = self.statements.settle(event).cloned() else {
+            return Err(Broken::by("no such settlement"));
+        };
         let rows = self.send_many(&many, at, lease, rows).await?;
         let ids: sqlx::Result<Vec<_>> =
             rows.iter().map(|row| Ok(S::n(&S::Id::read(row, 0)?))).collect();

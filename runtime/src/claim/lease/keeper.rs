@@ -72,7 +72,7 @@ async fn renew<DB: Backend, T: TableOn<DB>>(leases: &Leases<DB, T>, batch: Batch
                 Fault::Connection => {
                     skipped |= answer(leases, &group, Some(ends)).await;
                 }
-                Fault::Transient | Fault::Blocked | Fault::Data | Fault::Schema => {
+                Fault::Transient | Fault::Full | Fault::Blocked | Fault::Data | Fault::Schema => {
                     let mut ledger = leases.ledger.lock();
                     group.keys.iter().for_each(|&key| ledger.not_renewed(key));
                     leases.signals.outcomes.notify_one();

@@ -1,11 +1,12 @@
 //! PostgreSQL 14 and later.
 
 mod claim;
+mod dead_letter;
 mod row_lock;
 
 use super::names::TimeName;
 use super::statement::Placeholders;
-use super::{ClaimFrom, Clock, Dialect, Event, Insert, Many, Names, Statement};
+use super::{ClaimFrom, Clock, Dialect, Event, Insert, Many, Names, Plan, Statement};
 use crate::descriptor::TimeForm;
 use claim::INSIDE;
 
@@ -162,6 +163,12 @@ impl Dialect for Postgres {
         Some(Self::many(event.name(), &sql))
     }
 
+    fn settle_into(&self, table: &Names, dead: &Names) -> Option<Plan> {
+        let ids = owned_ids(table, table.locked_until.as_ref()?, "UPDATE");
+        let sql = self.moved(table, dead, &ids);
+        Some(Plan::One(Self::many(Event::DeadLetter.name(), &sql)))
+    }
+
     fn renew(&self, table: &Names) -> Option<Many> {
         let Names { table: t, id, .. } = table;
         let locked_until = table.locked_until.as_ref()?;
@@ -213,6 +220,10 @@ impl Dialect for Postgres {
 
     fn end(&self, table: &Names, event: Event) -> Option<Many> {
         self.ended(table, event).map(|sql| Self::many(event.name(), &sql))
+    }
+
+    fn end_into(&self, table: &Names, dead: &Names) -> Option<Many> {
+        Some(Self::many(Event::DeadLetter.name(), &self.moved(table, dead, ":ids")))
     }
 
     fn columns(&self, _table: &Names) -> Statement {

@@ -4,10 +4,13 @@
 //! statement compares and writes the same now.
 
 mod claim;
+mod dead_letter;
 
 use super::names::TimeName;
 use super::statement::Placeholders;
-use super::{ClaimFrom, Dialect, Event, Insert, MAX_LEFT_OUT, Many, Names, RowValue, Statement};
+use super::{
+    ClaimFrom, Dialect, Event, Insert, MAX_LEFT_OUT, Many, Names, Plan, RowValue, Statement,
+};
 use crate::descriptor::TimeForm;
 use claim::{INSIDE, one, picked, taken};
 
@@ -156,15 +159,7 @@ impl Dialect for Sqlite {
         }
         let Owned { values, columns, condition } = owned(table, locked_until, &[], &more);
         let sql = if set.is_empty() {
-            // A row value, because DELETE has no FROM; SQLite still searches by the key.
-            let key = match &table.attempt {
-                Some(attempt) => format!("j.{id}, j.{lease}, j.{}", attempt.name),
-                None => format!("j.{id}, j.{lease}"),
-            };
-            format!(
-                "WITH u ({columns}) AS (VALUES :rows)\nDELETE FROM {t} AS j\n\
-                 WHERE ({key}) IN (SELECT {columns} FROM u)\nRETURNING {id}"
-            )
+            deleted(table, locked_until, &columns)
         } else {
             format!(
                 "WITH u ({columns}) AS (VALUES :rows)\nUPDATE {t} AS j\nSET {set}\nFROM u\n\
@@ -174,6 +169,11 @@ impl Dialect for Sqlite {
             )
         };
         Some(Self::many(event.name(), &sql, &values))
+    }
+
+    // Two statements, because SQLite has no statement that deletes and inserts.
+    fn settle_into(&self, table: &Names, dead: &Names) -> Option<Plan> {
+        Some(Plan::CopyThenDelete(dead_letter::moved(table, table.locked_until.as_ref()?, dead)))
     }
 
     // One tick more than the old lease, even if the clock went back; a text cannot be added to in
@@ -227,6 +227,10 @@ impl Dialect for Sqlite {
     }
 
     fn end(&self, _table: &Names, _event: Event) -> Option<Many> {
+        None
+    }
+
+    fn end_into(&self, _table: &Names, _dead: &Names) -> Option<Many> {
         None
     }
 
@@ -285,6 +289,20 @@ impl Dialect for Sqlite {
         let style = Placeholders::Positional;
         Some((Statement::parse("insert_many", &sql, style, &row, bound), bound))
     }
+}
+
+/// Deletes rows that their deliveries still own; `columns` are the values of each row.
+fn deleted(table: &Names, lease: &TimeName, columns: &str) -> String {
+    let (Names { table: t, id, .. }, lease) = (table, &lease.name);
+    // A row value, because DELETE has no FROM; SQLite still searches by the key.
+    let key = match &table.attempt {
+        Some(attempt) => format!("j.{id}, j.{lease}, j.{}", attempt.name),
+        None => format!("j.{id}, j.{lease}"),
+    };
+    format!(
+        "WITH u ({columns}) AS (VALUES :rows)\nDELETE FROM {t} AS j\n\
+         WHERE ({key}) IN (SELECT {columns} FROM u)\nRETURNING {id}"
+    )
 }
 
 fn inserted(table: &Names, insert: &Insert, many: bool) -> (String, String) {

@@ -7,6 +7,7 @@ use super::Database;
 use ground::{broker, publish, start};
 
 mod attempts;
+mod dead_letters;
 mod declarations;
 mod decoding;
 mod ground;
@@ -15,6 +16,7 @@ mod leases;
 mod outcomes;
 mod publishing;
 mod refused_claims;
+mod refused_dead_letters;
 mod services;
 mod suppressed;
 mod waking;
@@ -26,12 +28,14 @@ pub(crate) fn trials(
     let modules = [
         attempts::trials(stands),
         declarations::trials(stands),
+        dead_letters::trials(stands),
         decoding::trials(stands),
         handlers::trials(stands),
         leases::trials(stands),
         outcomes::trials(stands),
         publishing::trials(stands),
         refused_claims::trials(stands),
+        refused_dead_letters::trials(stands),
         services::trials(stands),
         suppressed::trials(stands),
         waking::trials(stands),
