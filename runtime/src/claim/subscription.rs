@@ -117,7 +117,8 @@ impl<DB: Backend> Subscription<DB> {
                 }
                 _ => {}
             },
-            Event::Ack | Event::GiveBack => {}
+            // A row that is dropped again and again comes back no sooner than the next poll.
+            Event::Ack | Event::GiveBack | Event::Release => {}
         }
     }
 

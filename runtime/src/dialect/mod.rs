@@ -84,12 +84,14 @@ pub enum Event {
     DeadLetter,
     /// Returns a row that was never worked on, with its count restored.
     GiveBack,
+    /// Returns a row that whoever had it dropped: its delivery counts.
+    Release,
 }
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 5] =
-        [Self::Ack, Self::Retry, Self::RetryAfter, Self::DeadLetter, Self::GiveBack];
+    pub const ALL: [Self; 6] =
+        [Self::Ack, Self::Retry, Self::RetryAfter, Self::DeadLetter, Self::GiveBack, Self::Release];
 
     /// The event in one word, as statements and log lines name it.
     #[must_use]
@@ -100,6 +102,7 @@ impl Event {
             Self::RetryAfter => "retry_after",
             Self::DeadLetter => "dead_letter",
             Self::GiveBack => "give_back",
+            Self::Release => "release",
         }
     }
 }

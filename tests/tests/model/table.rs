@@ -245,7 +245,7 @@ impl Model {
             row.owner = None;
             let stored = &mut row.stored;
             stored.locked_until = None;
-            let says_why = event != Event::Ack && event != Event::GiveBack;
+            let says_why = !matches!(event, Event::Ack | Event::GiveBack | Event::Release);
             if let (true, Some(_), Some(reason)) = (says_why, columns.last_error, &asked.reason) {
                 stored.last_error.clone_from(reason);
             }
@@ -270,6 +270,10 @@ impl Model {
                     stored.locked_until = Some(times.write);
                     stored.attempt -= i64::from(columns.attempt.is_some());
                     row.deliveries -= 1;
+                    None
+                }
+                Event::Release => {
+                    stored.locked_until = Some(times.write);
                     None
                 }
             };

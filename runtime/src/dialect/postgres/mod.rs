@@ -148,7 +148,7 @@ impl Dialect for Postgres {
         let mut set = self.changes(table, event)?;
         match event {
             Event::Ack if set.is_empty() => {}
-            Event::GiveBack => {
+            Event::GiveBack | Event::Release => {
                 // Not null: a later claim must write a later token than this delivery had.
                 set.insert(0, format!("{} = {}", lease.name, self.now(lease.form)));
             }
@@ -319,6 +319,7 @@ impl Postgres {
                 set.extend(attempt.map(|attempt| format!("{0} = j.{0} - 1", attempt.name)));
                 return Some(set);
             }
+            Event::Release => return Some(set),
         }
         if let Some(column) = &table.last_error {
             let reason = of_row(":reasons::text[]");

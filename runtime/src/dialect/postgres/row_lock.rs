@@ -18,7 +18,7 @@ impl Postgres {
         let change = match event {
             Event::Ack if set.is_empty() => format!("DELETE FROM {t} AS j"),
             // What was not worked on is as it was.
-            Event::GiveBack => return None,
+            Event::GiveBack | Event::Release => return None,
             _ => {
                 // A delivery is counted where it ends, because the claim writes nothing.
                 if let (Event::Retry | Event::RetryAfter, Some(attempt)) = (event, &table.attempt) {

@@ -149,12 +149,11 @@ impl Dialect for Sqlite {
                 }
                 reason(&mut set, &mut more);
             }
-            Event::GiveBack => {
+            Event::GiveBack | Event::Release => {
                 // Not null: a later claim must write a later token than this delivery had.
                 set = vec![format!("{lease} = :now_{}", suffix(locked_until.form))];
-                if let Some(attempt) = &table.attempt {
-                    set.push(format!("{0} = j.{0} - 1", attempt.name));
-                }
+                let counted = table.attempt.as_ref().filter(|_| event == Event::GiveBack);
+                set.extend(counted.map(|attempt| format!("{0} = j.{0} - 1", attempt.name)));
             }
         }
         let Owned { values, columns, condition } = owned(table, locked_until, &[], &more);

@@ -36,6 +36,10 @@ where
                     let asked = flight.asked.iter();
                     asked.map(|asked| (asked.n, times.write, asked.attempt - counts)).collect()
                 }
+                What::Settle(batch) if batch.event == Some(Event::Release) => {
+                    let asked = flight.asked.iter();
+                    asked.map(|asked| (asked.n, times.write, asked.attempt)).collect()
+                }
                 What::Settle(_) => Vec::new(),
             };
             let others = self.flights.iter().zip(0..).filter(|(_, other)| *other != at);

@@ -99,7 +99,8 @@ fn walks_the_order(statement: &str) -> bool {
 }
 
 fn expected_aliases(shape: &Shape, statement: &Rendered) -> Vec<&'static str> {
-    let deletes_or_updates = ["ack", "retry", "retry_after", "dead_letter", "give_back", "renew"];
+    let deletes_or_updates =
+        ["ack", "retry", "retry_after", "dead_letter", "give_back", "release", "renew"];
     match statement.name.as_str() {
         name if name.starts_with("first") => vec!["c"],
         "claim_one" => vec!["r", "j"],

@@ -1,0 +1,12 @@
+-- $1 id of each row: bigint[], $2 token of each row: bigint[], $3 stored count of each row: bigint[]
+UPDATE "jobs" AS j
+SET "locked_until" = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+WHERE j."id" = ANY (ARRAY (
+  SELECT x.id
+  FROM unnest($1, $2::bigint[], $3::bigint[]) AS u(id, token, attempt)
+  CROSS JOIN LATERAL (
+    SELECT c."id" AS id
+    FROM "jobs" AS c
+    WHERE c."id" = u.id AND c."locked_until" = u.token AND c."attempt" = u.attempt
+    FOR NO KEY UPDATE SKIP LOCKED) AS x))
+RETURNING j."id";
