@@ -1,6 +1,7 @@
 //! What can go wrong, and whose fault it is.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// An error of a broker, of one of its subscriptions, or of a publish.
 ///
@@ -71,20 +72,33 @@ pub enum SqlxBrokerError {
         state: &'static str,
     },
 
-    /// The delivery no longer owns its row: its lease ran out and somebody else claimed it, or it
-    /// is gone. Nothing was written. A longer `lease` helps handlers that block the runtime.
-    #[error("the lease of row {id} of `{table}` was lost; nothing was written")]
+    /// The delivery no longer owns its row: its lease ran out, and the row belongs to whoever
+    /// claimed it after; or its transaction was lost; or somebody deleted the row. Nothing was
+    /// written, unless the answer to a settlement was lost as well. Repeating does not help; a
+    /// longer `lease` helps where the runtime is blocked, or a broker is shut down too soon.
+    #[error(
+        "subscription `{subscription}`: row {id} of `{table}` is no longer its delivery's; nothing \
+         was written"
+    )]
     LeaseLost {
+        /// The subscription's name.
+        subscription: String,
         /// The table.
         table: String,
         /// The row's id.
         id: String,
     },
 
-    /// The database refuses to write the outcome of a row: a foreign key, a check, a trigger. The
-    /// row keeps its lease to its end and is delivered again.
-    #[error("the database refuses to {statement} row {id} of `{table}`")]
+    /// The database refuses to write the outcome of a row: a foreign key, a check, a trigger, a
+    /// table that was altered. A leased row keeps its lease to its end, a locked one is back at
+    /// once; it is delivered again. Repeating does not help.
+    #[error(
+        "subscription `{subscription}`: the database refuses to write `{statement}` to row {id} of \
+         `{table}`"
+    )]
     Refused {
+        /// The subscription's name.
+        subscription: String,
         /// What was to be written.
         statement: &'static str,
         /// The table.
@@ -92,11 +106,25 @@ pub enum SqlxBrokerError {
         /// The row's id.
         id: String,
         /// Why.
-        source: sqlx::Error,
+        source: Arc<sqlx::Error>,
     },
 
-    /// The broker was shut down. Nothing was published. Repeating does not help.
-    #[error("the broker is closed; nothing was published")]
+    /// The row of a delivery, or its message, cannot be read. Repeating does not help; the delivery
+    /// is still there to be settled.
+    #[error("subscription `{subscription}`: row {id} of `{table}` cannot be decoded: {reason}")]
+    Undecodable {
+        /// The subscription's name.
+        subscription: String,
+        /// The table.
+        table: String,
+        /// The row's id.
+        id: String,
+        /// Why.
+        reason: String,
+    },
+
+    /// The broker was shut down, or its runtime ended. Nothing was written. Repeating does not help.
+    #[error("the broker is closed; nothing was written")]
     Closed,
 
     /// A message could not be written to its table. If [`is_transient`](Self::is_transient) it may
@@ -123,7 +151,7 @@ pub enum SqlxBrokerError {
         /// Which statement failed.
         statement: &'static str,
         /// Why.
-        source: sqlx::Error,
+        source: Arc<sqlx::Error>,
     },
 }
 

@@ -22,7 +22,7 @@ mod broker;
 // When to claim, how many rows, and how to keep them.
 mod claim;
 
-// One claimed row on its way through a handler.
+// One claimed row on its way through a handler, or in the user's own hands.
 mod delivery;
 
 // Tables and handlers as Rust types.
@@ -45,7 +45,10 @@ pub mod __private;
 pub mod prelude;
 
 pub use backend::{Backend, Col, Each, IdOn, LocksRows, RowOf};
-pub use broker::{ClosedSqlxBroker, ConnectedSqlxBroker, OwnPool, SharedPool, SqlxBroker};
+pub use broker::{
+    ClosedSqlxBroker, ConnectedSqlxBroker, OwnPool, SharedPool, SqlxBroker, SubscribeOptions,
+};
+pub use delivery::{Delivery, DeliveryStream};
 pub use descriptor::{Column, TableDescriptor};
 pub use error::{Error, SqlxBrokerError};
 pub use handler::{

@@ -56,8 +56,9 @@ pub(super) struct Owned<DB: Backend> {
 }
 
 struct Slots<DB: Backend> {
-    /// Nothing is kept any more; who waits for a connection still gets one.
-    closed: bool,
+    /// How many connections are kept for the next statement; who waits for one gets one all the
+    /// same.
+    most_idle: usize,
     free: u32,
     idle: Vec<Owned<DB>>,
     waiting: [VecDeque<oneshot::Sender<Option<Owned<DB>>>>; 4],
@@ -94,7 +95,7 @@ impl<DB: Backend> Connections<DB> {
         let most = pool.options().get_max_connections();
         let free = if DB::ONE_WRITER { 1 } else { most };
         let waiting = std::array::from_fn(|_| VecDeque::new());
-        let slots = Mutex::new(Slots { closed: false, free, idle: Vec::new(), waiting });
+        let slots = Mutex::new(Slots { most_idle: usize::MAX, free, idle: Vec::new(), waiting });
         let runtime = Handle::try_current().ok();
         let lending = Lending::of(free);
         Self { inner: Arc::new(Inner { pool, keep, runtime, slots, lending }) }
@@ -129,6 +130,27 @@ impl<DB: Backend> Connections<DB> {
         task.await.unwrap_or_else(|_| vec![stopped("prepare")])
     }
 
+    /// Closes the connections that are kept but one, which the last statements share; and those
+    /// that are in use, when they come back.
+    pub(crate) async fn keep_one(&self) {
+        let Inner { pool, keep, slots, .. } = &*self.inner;
+        if *keep == Keep::Returned {
+            return;
+        }
+        let surplus = {
+            let mut slots = slots.lock();
+            slots.most_idle = 1;
+            let one = slots.idle.len().min(1);
+            slots.idle.split_off(one)
+        };
+        for owned in surplus {
+            owned.end().await;
+        }
+        while let Some(connection) = pool.try_acquire() {
+            let _ = limited::<DB, _>(connection.close()).await;
+        }
+    }
+
     /// Closes the connections that are kept, and the pool unless it is shared with the service.
     /// Those in use are closed or returned by their tasks. Nobody waits for one that is lent to a
     /// delivery: it is closed when the delivery comes to its end.
@@ -142,7 +164,7 @@ impl<DB: Backend> Connections<DB> {
         }
         let idle = {
             let mut slots = slots.lock();
-            slots.closed = true;
+            slots.most_idle = 0;
             std::mem::take(&mut slots.idle)
         };
         drop(idle);
@@ -156,6 +178,13 @@ impl<DB: Backend> Connections<DB> {
                 }
             }
         }
+    }
+}
+
+impl<DB: Backend> Owned<DB> {
+    /// Closes the connection with a word to the server, which may not answer.
+    async fn end(self) {
+        let _ = limited::<DB, _>(self.connection.close()).await;
     }
 }
 
@@ -255,7 +284,9 @@ impl<DB: Backend> Inner<DB> {
             self.free();
         } else if let Some(owned) = self.hand_over(owned) {
             if self.keep == Keep::Held {
-                self.hold(owned);
+                if let Some(surplus) = self.hold(owned) {
+                    surplus.end().await;
+                }
             } else {
                 let Owned { mut connection, session, .. } = owned;
                 match limited::<DB, _>(DB::leave(&mut connection, session)).await {
@@ -286,14 +317,16 @@ impl<DB: Backend> Inner<DB> {
         owned
     }
 
-    /// Keeps a connection for the next statement.
-    fn hold(&self, owned: Owned<DB>) {
+    /// Keeps a connection for the next statement, unless enough are kept: then it comes back.
+    fn hold(&self, owned: Owned<DB>) -> Option<Owned<DB>> {
         let mut slots = self.slots.lock();
         slots.free += 1;
         // Kept after the close, it would make the pool's own close wait for ever.
-        if !slots.closed {
-            slots.idle.push(owned);
+        if slots.idle.len() >= slots.most_idle {
+            return Some(owned);
         }
+        slots.idle.push(owned);
+        None
     }
 
     /// Gives a slot without a connection to the most urgent statement that waits.

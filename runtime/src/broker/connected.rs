@@ -1,15 +1,16 @@
 //! A broker with connections, and what is left of it after.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 
+use super::registration::Register;
 use super::settings::Defaults;
+use super::supervise::Stream;
 use crate::backend::{Backend, Connections, HostClock, Keep};
-use crate::error::SqlxBrokerError;
 use crate::handler::TableOn;
 use crate::publish::Publisher;
 
@@ -19,8 +20,11 @@ pub(crate) struct Shared<DB: Backend> {
     pub(crate) keep: Keep,
     pub(crate) defaults: Defaults,
     pub(crate) clock: HostClock,
-    /// The name of the handler on each table and group.
-    subscribed: Mutex<HashMap<(String, String), &'static str>>,
+    pub(super) subscribed: Arc<Register>,
+    /// Streams whose rows are in the user's hands.
+    pub(super) streams: Mutex<Vec<Stream>>,
+    /// The broker is shut down: nothing is claimed or renewed for the streams any more.
+    pub(super) closing: CancellationToken,
     /// Checked by publishers: a shared pool stays open, so nothing else would refuse them.
     closed: AtomicBool,
 }
@@ -29,34 +33,13 @@ impl<DB: Backend> Shared<DB> {
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
-
-    /// Notes a subscription, or tells who has the table's group already.
-    pub(crate) fn subscribe(
-        &self,
-        table: &str,
-        group: &str,
-        subscription: &'static str,
-    ) -> Result<(), SqlxBrokerError> {
-        let mut subscribed = self.subscribed.lock();
-        let entry = subscribed.entry((table.to_owned(), group.to_owned()));
-        match entry {
-            std::collections::hash_map::Entry::Occupied(other) => {
-                Err(SqlxBrokerError::AlreadySubscribed {
-                    subscription: subscription.to_owned(),
-                    other: (*other.get()).to_owned(),
-                    table: table.to_owned(),
-                    group: group.to_owned(),
-                })
-            }
-            std::collections::hash_map::Entry::Vacant(vacant) => {
-                vacant.insert(subscription);
-                Ok(())
-            }
-        }
-    }
 }
 
 /// A broker with connections to its database.
+///
+/// Dropped without a [`shutdown`](Self::shutdown) it closes nothing: publishers, streams and
+/// deliveries that it handed out go on, and the connections of a pool that it built are closed when
+/// the last of them is gone.
 pub struct ConnectedSqlxBroker<DB: Backend> {
     pub(crate) shared: Arc<Shared<DB>>,
 }
@@ -81,7 +64,9 @@ impl<DB: Backend> ConnectedSqlxBroker<DB> {
             keep,
             defaults,
             clock,
-            subscribed: Mutex::default(),
+            subscribed: Arc::default(),
+            streams: Mutex::default(),
+            closing: CancellationToken::new(),
             closed: AtomicBool::new(false),
         };
         Self { shared: Arc::new(shared) }
@@ -93,24 +78,59 @@ impl<DB: Backend> ConnectedSqlxBroker<DB> {
         Publisher::new(Arc::clone(&self.shared))
     }
 
-    /// Closes the broker: every publisher that it handed out is refused from now on, and the pool
-    /// that it built is closed. A pool that the service built stays open.
+    /// Closes the broker: every publisher that it handed out is refused from now on, every
+    /// [`DeliveryStream`](crate::DeliveryStream) ends, and the pool that the broker built is closed.
+    /// A pool that the service built stays open.
+    ///
+    /// It waits for claims that are on their way, and gives back what they bring and what no stream
+    /// had handed out, with the counts that it had. It does not wait for deliveries that you still
+    /// have: until the last of them is settled, dropped or past its lease, which is not renewed any
+    /// more, the tasks that write their outcomes live on, with one connection.
     ///
     /// # Cancel safety
-    /// The closed flag is set before the future waits for anything. Dropped later, the pool closes
-    /// by itself; no row is lost or repeated.
+    /// The broker closes to its end without this future once it was polled; no row is lost or
+    /// repeated. Dropped before, it drops the broker, which closes nothing: see
+    /// [`ConnectedSqlxBroker`].
     pub async fn shutdown(self) -> ClosedSqlxBroker {
-        let Shared { connections, keep, closed, .. } = &*self.shared;
-        closed.store(true, Ordering::Release);
+        let Self { shared } = self;
+        shared.closed.store(true, Ordering::Release);
+        shared.closing.cancel();
+        // Half closed, the pool would hold its sessions as long as a publisher is there.
+        let closing = tokio::spawn(async move { shared.close().await });
+        closing.await.unwrap_or(ClosedSqlxBroker { locks_released: 0, connections_closed: 0 })
+    }
+}
+
+impl<DB: Backend> Shared<DB> {
+    /// Waits for the streams, and closes what no delivery needs any more.
+    async fn close(&self) -> ClosedSqlxBroker {
+        let Self { connections, keep, streams, .. } = self;
+        let opened = connections.pool().size();
+        let mut in_hand = Vec::new();
+        let streams = std::mem::take(&mut *streams.lock());
+        for stream in streams {
+            in_hand.extend(stream.quiet().await);
+        }
+        let left = if in_hand.is_empty() {
+            connections.close().await;
+            0
+        } else {
+            connections.keep_one().await;
+            let left = connections.pool().size();
+            let connections = connections.clone();
+            tokio::spawn(async move {
+                for stream in in_hand {
+                    let _ = stream.await;
+                }
+                connections.close().await;
+            });
+            left
+        };
         let connections_closed = match keep {
-            Keep::Held => connections.pool().size(),
+            Keep::Held => opened.saturating_sub(left) as usize,
             Keep::Returned => 0,
         };
-        let connections = connections.clone();
-        // Half closed, the pool would hold its sessions as long as a publisher is there.
-        let closing = tokio::spawn(async move { connections.close().await });
-        let _ = closing.await;
-        ClosedSqlxBroker { locks_released: 0, connections_closed: connections_closed as usize }
+        ClosedSqlxBroker { locks_released: 0, connections_closed }
     }
 }
 

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::registration::Registration;
 use super::resolve::resolve;
 use super::{Shared, check};
 use crate::backend::{Backend, Chain, HostClock};
@@ -13,31 +14,37 @@ use crate::claim::{Leases, Ledger, RowLocks, Signals, Subscription, Wake};
 use crate::descriptor::{Form, Role};
 use crate::dialect::{LeaseStatements, Names, RowLockStatements, Statement};
 use crate::error::SqlxBrokerError;
-use crate::handler::{DeadLetter, Declared, Needs, QueueTable, Settings, States, Subscribed};
+use crate::handler::{DeadLetter, Needs, Settings, States, TableOn};
 use crate::telemetry;
 
 /// A subscription that is checked and claims nothing yet.
-pub(crate) enum Opened<DB: Backend, S: Subscribed<DB>> {
-    Leases(Arc<Leases<DB, <S as Declared>::Row>>),
-    RowLocks(Arc<RowLocks<DB, <S as Declared>::Row>>),
+pub(crate) struct Opened<DB: Backend, T: TableOn<DB>> {
+    pub(crate) rows: Rows<DB, T>,
+    /// Held as long as rows are claimed.
+    pub(crate) registration: Registration,
+}
+
+/// A subscription, by what owns its rows while they are in work.
+pub(crate) enum Rows<DB: Backend, T: TableOn<DB>> {
+    Leases(Arc<Leases<DB, T>>),
+    RowLocks(Arc<RowLocks<DB, T>>),
 }
 
 /// Checks a subscription against its declaration, its service and its table.
-pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(
+pub(crate) async fn open<DB: Backend, T: TableOn<DB>>(
     shared: &Arc<Shared<DB>>,
     settings: Settings,
+    needs: &Needs,
     states: &States,
-) -> Result<Opened<DB, S>, SqlxBrokerError> {
-    let table = S::Row::TABLE;
+) -> Result<Opened<DB, T>, SqlxBrokerError> {
+    let table = T::TABLE;
     let name = settings.name;
     let declaration = |reason: &str| SqlxBrokerError::Declaration {
         subscription: name.to_owned(),
         table: table.to_string(),
         reason: reason.to_owned(),
     };
-    let mut needs = Needs::default();
-    S::needs(&mut needs);
-    if let Some(state) = states.missing(&needs) {
+    if let Some(state) = states.missing(needs) {
         return Err(SqlxBrokerError::MissingState { subscription: name.to_owned(), state });
     }
     let can_fail = settings.can_fail;
@@ -68,8 +75,8 @@ pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(
         return Err(declaration("its database cannot claim rows as the table declares"));
     };
     let group = resolved.group.clone().unwrap_or_default();
-    shared.subscribe(names.table(), &group, name)?;
-    check::table::<DB, S::Row>(&shared.connections, &dialect, &names, claims.all(), name).await?;
+    let registration = shared.subscribed.subscribe(names.table(), &group, name)?;
+    check::table::<DB, T>(&shared.connections, &dialect, &names, claims.all(), name).await?;
     let subscription = Subscription {
         name,
         table,
@@ -87,10 +94,10 @@ pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(
         ended: Mutex::default(),
         panic: Mutex::default(),
     };
-    Ok(match claims {
+    let rows = match claims {
         Claims::Leases(statements) => {
             let form = table.lease_form();
-            Opened::Leases(Arc::new(Leases {
+            Rows::Leases(Arc::new(Leases {
                 subscription,
                 statements,
                 form,
@@ -99,9 +106,10 @@ pub(crate) async fn open<DB: Backend, S: Subscribed<DB>>(
             }))
         }
         Claims::RowLocks(statements, texts) => {
-            Opened::RowLocks(Arc::new(RowLocks::new(subscription, statements, texts)))
+            Rows::RowLocks(Arc::new(RowLocks::new(subscription, statements, texts)))
         }
-    })
+    };
+    Ok(Opened { rows, registration })
 }
 
 /// The statements of a subscription, by what owns its rows while they are in work.

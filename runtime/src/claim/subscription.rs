@@ -83,7 +83,13 @@ impl<DB: Backend> Subscription<DB> {
 
     /// Logs a failed statement, and ends the subscription if no repetition can help.
     pub(crate) fn failed(&self, failure: Failure) -> Fault {
+        self.failed_with(failure).0
+    }
+
+    /// The same, with the error for whoever waits for the statement.
+    pub(crate) fn failed_with(&self, failure: Failure) -> (Fault, Arc<sqlx::Error>) {
         let Failure { fault, statement, error } = failure;
+        let error = Arc::new(error);
         telemetry::statement_failed(self.table.name(), statement, &error);
         if fault == Fault::Schema {
             telemetry::subscription_ended(self.name, self.table.name(), &error);
@@ -91,13 +97,13 @@ impl<DB: Backend> Subscription<DB> {
                 subscription: self.name.to_owned(),
                 table: self.table.to_string(),
                 statement,
-                source: error,
+                source: Arc::clone(&error),
             };
             // Only the first reason counts.
             self.ended.lock().get_or_insert(ended);
             self.draining.cancel();
         }
-        fault
+        (fault, error)
     }
 
     /// Tells this process of rows that were settled and can be claimed now, or later: after these

@@ -75,35 +75,20 @@ impl<'a, DB: Backend, T: TableOn<DB>> Deliveries<'a, DB, T> {
 
     /// Takes rows, if there are some; `Some(false)` when the subscription drains.
     fn start(&mut self) -> Option<bool> {
-        let Leases { subscription, ledger, signals, .. } = self.leases;
-        if subscription.draining.is_cancelled() {
+        if self.leases.subscription.draining.is_cancelled() {
             return Some(false);
         }
-        let max = subscription.settings.batch;
-        let (late, buffered) = {
-            let mut ledger = ledger.lock();
-            ledger.start_batch(Instant::now(), max, &mut self.keys, &mut self.rows);
-            (ledger.take_late(), ledger.buffered())
-        };
-        if late {
-            signals.outcomes.notify_one();
-        }
-        // Without work too: rows whose leases ran out have left the buffer, and nobody else tells
-        // the claimer.
-        signals.room_at(buffered);
-        (!self.keys.is_empty()).then_some(true)
+        self.leases.take_rows(&mut self.keys, &mut self.rows).then_some(true)
     }
 
     /// Hands the outcomes to the settler, and does not wait for it. Rows without one are given back.
     fn finish(&mut self, took: Option<Duration>) {
-        let Leases { subscription, ledger, signals, .. } = self.leases;
+        let Self { leases, keys, rows, settlings } = self;
         let now = Instant::now();
-        let (tell, buffered) = {
-            let mut ledger = ledger.lock();
-            let before = ledger.waiting();
+        leases.hand_in(|ledger| {
             let mut held = false;
-            let mut settlings = self.settlings.drain(..);
-            for key in self.keys.drain(..) {
+            let mut settlings = settlings.drain(..);
+            for key in keys.drain(..) {
                 match settlings.next() {
                     Some(Settling { settlement, pause: Some(pause) }) => {
                         ledger.hold(key, now + pause.min(LONGEST), settlement);
@@ -117,18 +102,9 @@ impl<'a, DB: Backend, T: TableOn<DB>> Deliveries<'a, DB, T> {
                     }
                 }
             }
-            ledger.worker_is_free();
-            (held || before == 0 && ledger.waiting() > 0, ledger.buffered())
-        };
-        self.rows.clear();
-        if tell {
-            signals.outcomes.notify_one();
-        }
-        // Its worker is free.
-        signals.room_at(buffered);
-        if subscription.draining.is_cancelled() {
-            signals.settled.notify_one();
-        }
+            held
+        });
+        rows.clear();
     }
 }
 

@@ -125,7 +125,7 @@ impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
         self.each(Self::read)
     }
 
-    fn decode<M>(row: &DB::Row) -> Result<M, String>
+    pub(crate) fn decode<M>(row: &DB::Row) -> Result<M, String>
     where
         T: Carries<M>,
     {
@@ -137,7 +137,7 @@ impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
         bytes.map_err(|error| error.to_string()).and_then(T::decode)
     }
 
-    fn read(row: &DB::Row) -> Result<T, String> {
+    pub(crate) fn read(row: &DB::Row) -> Result<T, String> {
         T::read(row).map_err(|error| error.to_string())
     }
 

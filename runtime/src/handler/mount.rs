@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use super::{
-    BuriesInGroup, BuriesInTable, CountsAttempts, DeadLetter, Declared, DecodeFailure, Grouped,
-    InTable, Leased, Mark, Marked, QueueTable, TableOf, TakesBatches, TakesDeadLettersOf,
+    BuriesInGroup, BuriesInTable, CountsAttempts, DeadLetter, Declaration, Declared, DecodeFailure,
+    Grouped, InTable, Leased, Mark, Marked, QueueTable, TableOf, TakesBatches, TakesDeadLettersOf,
 };
 
 /// The cap or the dead letter is set.
@@ -55,6 +55,24 @@ pub(crate) struct Settings {
     pub(crate) can_fail: bool,
 }
 
+impl Settings {
+    pub(crate) fn of(declaration: Declaration) -> Self {
+        Self {
+            name: declaration.name,
+            group: declaration.group.map(str::to_owned),
+            workers: declaration.workers,
+            batch: declaration.batch,
+            poll_interval: declaration.poll_interval,
+            lease: declaration.lease,
+            timeout: declaration.timeout,
+            max_attempts: declaration.max_attempts,
+            dead_letter: declaration.dead_letter.map(DeadLetter::from),
+            on_decode_failure: declaration.on_decode_failure,
+            can_fail: declaration.can_fail,
+        }
+    }
+}
+
 /// A subscriber with settings; what each of them returns.
 ///
 /// `Cap` and `Dead` tell whether a cap and a dead letter are set, which go together.
@@ -78,20 +96,7 @@ type CapOf<S> = <<S as Mark>::Handler as Declared>::Cap;
 
 impl<S: Mark> Mounted<S, CapOf<S>, CapOf<S>> {
     fn declared() -> Self {
-        let declaration = S::Handler::DECLARATION;
-        let settings = Settings {
-            name: declaration.name,
-            group: declaration.group.map(str::to_owned),
-            workers: declaration.workers,
-            batch: declaration.batch,
-            poll_interval: declaration.poll_interval,
-            lease: declaration.lease,
-            timeout: declaration.timeout,
-            max_attempts: declaration.max_attempts,
-            dead_letter: declaration.dead_letter.map(DeadLetter::from),
-            on_decode_failure: declaration.on_decode_failure,
-            can_fail: declaration.can_fail,
-        };
+        let settings = Settings::of(S::Handler::DECLARATION);
         Self { settings, marker: PhantomData }
     }
 }

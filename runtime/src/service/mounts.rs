@@ -10,7 +10,7 @@ use super::{Booted, Start};
 use crate::backend::Backend;
 use crate::broker::{ConnectedSqlxBroker, Running, Shared, SqlxBroker, open};
 use crate::error::SqlxBrokerError;
-use crate::handler::{BothOrNone, BuriedOn, Mark, Mount, Settings, States, Subscribed};
+use crate::handler::{BothOrNone, BuriedOn, Mark, Mount, Needs, Settings, States, Subscribed};
 
 type Opening<DB> = Box<
     dyn FnOnce(Arc<Shared<DB>>, States) -> BoxFuture<'static, Result<Start, SqlxBrokerError>>
@@ -76,7 +76,9 @@ async fn opening<DB: Backend, S: Subscribed<DB>>(
     settings: Settings,
     states: States,
 ) -> Result<Start, SqlxBrokerError> {
-    let opened = open::<DB, S>(&shared, settings, &states).await?;
+    let mut needs = Needs::default();
+    S::needs(&mut needs);
+    let opened = open::<DB, S::Row>(&shared, settings, &needs, &states).await?;
     Ok(Box::new(move |stop| Running::start::<DB, S>(opened, stop)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::look_up;
+use super::{Unwritten, look_up};
 use crate::backend::{Backend, Urgency};
 use crate::claim::{Batch, Leases, Verdict};
 use crate::dialect::Event;
@@ -21,7 +21,7 @@ pub(super) fn conclude<DB: Backend, T: TableOn<DB>>(
         let mut ledger = leases.ledger.lock();
         for (n, &key) in batch.keys.iter().enumerate() {
             match settled.binary_search(&batch.rows.ids[n]) {
-                Ok(_) => ledger.remove(key),
+                Ok(_) => ledger.settled(key),
                 Err(_) => missing.take(batch, n),
             }
         }
@@ -42,7 +42,7 @@ pub(super) async fn judge<DB: Backend, T: TableOn<DB>>(
     batch: &Batch<T::Id>,
 ) -> Option<Batch<T::Id>> {
     let Some(found) = look_up(leases, batch, Urgency::Settle).await else {
-        abandon(leases, batch);
+        abandon(leases, batch, &Unwritten::Lost);
         return None;
     };
     let table = T::TABLE.name();
@@ -72,8 +72,12 @@ pub(super) fn soon<DB: Backend, T: TableOn<DB>>(leases: &Leases<DB, T>) -> Insta
 }
 
 /// Nothing can be written any more: the rows wait for the end of their leases.
-pub(super) fn abandon<DB: Backend, T: TableOn<DB>>(leases: &Leases<DB, T>, batch: &Batch<T::Id>) {
+pub(super) fn abandon<DB: Backend, T: TableOn<DB>>(
+    leases: &Leases<DB, T>,
+    batch: &Batch<T::Id>,
+    why: &Unwritten,
+) {
     let mut ledger = leases.ledger.lock();
-    batch.keys.iter().for_each(|&key| ledger.remove(key));
+    batch.keys.iter().for_each(|&key| ledger.end(key, Err(why.clone())));
     leases.signals.removed(ledger.buffered());
 }

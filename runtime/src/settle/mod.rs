@@ -7,6 +7,7 @@ mod row_lock;
 mod settlement;
 mod settler;
 mod settling;
+mod unwritten;
 
 pub use look::Found;
 pub(crate) use look::look_up;
@@ -15,3 +16,4 @@ pub(crate) use settlement::Cap;
 pub use settlement::Settlement;
 pub(crate) use settler::{give_back, settle_outcomes};
 pub(crate) use settling::Settling;
+pub(crate) use unwritten::{Unwritten, Waiter};

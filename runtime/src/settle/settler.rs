@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::Unwritten;
 use super::answer::{abandon, conclude, judge, soon};
 use super::refused::{are_dead_letters, tell_refused};
 use crate::backend::{Backend, Failure, Fault, IdOn, Transfer, Urgency, bind_many};
@@ -67,11 +68,11 @@ async fn settle<DB: Backend, T: TableOn<DB>>(leases: &Leases<DB, T>, batch: Batc
                 }
             }
             Err(failure) if are_dead_letters(&leases.subscription, group.event, failure.fault) => {
-                refuse(leases, &group, &failure);
+                refuse(leases, &group, failure);
             }
             Err(failure) if failure.fault == Fault::Data => match group.keys.len() {
                 1 if without_reason(leases, &mut group) => groups.push(group),
-                1 => refuse(leases, &group, &failure),
+                1 => refuse(leases, &group, failure),
                 n => {
                     let half = group.split_off(n / 2);
                     groups.extend([half, group]);
@@ -83,29 +84,35 @@ async fn settle<DB: Backend, T: TableOn<DB>>(leases: &Leases<DB, T>, batch: Batc
                 let half = group.split_off(group.keys.len() / 2);
                 groups.extend([half, group]);
             }
-            Err(failure) => match leases.subscription.failed(failure) {
-                // Whether it ran is not known: the rows are looked up, not guessed.
-                Fault::Connection => {
-                    leases.ledger.lock().unanswered(&group.keys);
-                    // A server that refuses every write, such as a standby, is not to be stormed.
-                    if leases.subscription.pause_or_end(backoff.pause()).await {
-                        return abandon(leases, &group);
+            Err(failure) => {
+                let statement = failure.statement;
+                let (fault, error) = leases.subscription.failed_with(failure);
+                match fault {
+                    // Whether it ran is not known: the rows are looked up, not guessed.
+                    Fault::Connection => {
+                        leases.ledger.lock().unanswered(&group.keys);
+                        // A server that refuses every write, such as a standby, is not to be stormed.
+                        if leases.subscription.pause_or_end(backoff.pause()).await {
+                            return abandon(leases, &group, &Unwritten::Lost);
+                        }
+                        groups.extend(judge(leases, &group).await);
                     }
-                    groups.extend(judge(leases, &group).await);
-                }
-                Fault::Blocked => {
-                    let later = soon(leases);
-                    let mut ledger = leases.ledger.lock();
-                    group.keys.iter().for_each(|&key| ledger.ask_again(key, later));
-                }
-                Fault::Transient | Fault::Full => {
-                    if leases.subscription.pause_or_end(backoff.pause()).await {
-                        return abandon(leases, &group);
+                    Fault::Blocked => {
+                        let later = soon(leases);
+                        let mut ledger = leases.ledger.lock();
+                        group.keys.iter().for_each(|&key| ledger.ask_again(key, later));
                     }
-                    groups.push(group);
+                    Fault::Transient | Fault::Full => {
+                        if leases.subscription.pause_or_end(backoff.pause()).await {
+                            return abandon(leases, &group, &Unwritten::Lost);
+                        }
+                        groups.push(group);
+                    }
+                    Fault::Schema | Fault::Data => {
+                        abandon(leases, &group, &Unwritten::Refused { statement, error });
+                    }
                 }
-                Fault::Schema | Fault::Data => abandon(leases, &group),
-            },
+            }
         }
     }
 }
@@ -148,8 +155,9 @@ fn without_reason<DB: Backend, T: TableOn<DB>>(
 fn refuse<DB: Backend, T: TableOn<DB>>(
     leases: &Leases<DB, T>,
     group: &Batch<T::Id>,
-    failure: &Failure,
+    failure: Failure,
 ) {
-    tell_refused(&leases.subscription, group.event, &group.rows.ids, failure);
-    abandon(leases, group);
+    tell_refused(&leases.subscription, group.event, &group.rows.ids, &failure);
+    let Failure { statement, error, .. } = failure;
+    abandon(leases, group, &Unwritten::Refused { statement, error: Arc::new(error) });
 }

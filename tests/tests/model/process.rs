@@ -173,7 +173,7 @@ impl<S: Shape> Process<S> {
 
     /// A delivery is over.
     pub(crate) fn remove(&mut self, key: Key) {
-        self.ledger.remove(key);
+        self.ledger.settled(key);
         self.beliefs.remove(&key);
     }
 }

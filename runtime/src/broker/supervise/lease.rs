@@ -21,7 +21,8 @@ pub(super) async fn supervise<DB: Backend, S: Subscribed<DB>>(
 ) {
     let Leases { subscription, ledger, signals, .. } = &**leases;
     let shared = || Arc::clone(leases);
-    let keeper = tokio::spawn(task(shared(), keep_leases(shared())));
+    let keeper = keep_leases(shared(), subscription.over.clone());
+    let keeper = tokio::spawn(task(shared(), keeper));
     let settler = tokio::spawn(task(shared(), settle_outcomes(shared())));
     let claimer = tokio::spawn(task(shared(), claim_rows(shared())));
     let mut workers = JoinSet::new();
@@ -51,7 +52,7 @@ pub(super) async fn supervise<DB: Backend, S: Subscribed<DB>>(
     let _ = settler.await;
 }
 
-async fn task<DB: Backend, T: TableOn<DB>>(
+pub(super) async fn task<DB: Backend, T: TableOn<DB>>(
     leases: Arc<Leases<DB, T>>,
     task: impl Future<Output = ()> + Send,
 ) {

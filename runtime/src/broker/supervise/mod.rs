@@ -2,6 +2,7 @@
 
 mod lease;
 mod row_lock;
+mod stream;
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::time::Duration;
@@ -11,11 +12,13 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::Opened;
+use super::open::{Opened, Rows};
 use crate::backend::{Backend, LONGEST};
 use crate::claim::Subscription;
 use crate::error::SqlxBrokerError;
 use crate::handler::Subscribed;
+
+pub(crate) use stream::Stream;
 
 /// How long an aborted handler has to reach its next `await`.
 const ABORT_GRACE: Duration = Duration::from_secs(1);
@@ -47,7 +50,10 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts the tasks of a subscription.
-    pub(crate) fn start<DB: Backend, S: Subscribed<DB>>(opened: Opened<DB, S>, stop: Stop) -> Self {
+    pub(crate) fn start<DB: Backend, S: Subscribed<DB>>(
+        opened: Opened<DB, S::Row>,
+        stop: Stop,
+    ) -> Self {
         let abort = stop.abort.child_token();
         let guard = abort.clone().drop_guard();
         let task = tokio::spawn(run::<DB, S>(opened, Stop { abort, ..stop }));
@@ -68,15 +74,17 @@ impl Running {
 
 /// Runs a subscription until it is to stop, or ends by itself, and drains it.
 async fn run<DB: Backend, S: Subscribed<DB>>(
-    opened: Opened<DB, S>,
+    opened: Opened<DB, S::Row>,
     stop: Stop,
 ) -> Option<SqlxBrokerError> {
-    let (panic, ended) = match opened {
-        Opened::Leases(leases) => {
+    // Its group is free for another subscription when it has ended.
+    let Opened { rows, registration: _registration } = opened;
+    let (panic, ended) = match rows {
+        Rows::Leases(leases) => {
             lease::supervise::<DB, S>(&leases, &stop).await;
             (leases.subscription.panic.lock().take(), leases.subscription.ended.lock().take())
         }
-        Opened::RowLocks(locks) => {
+        Rows::RowLocks(locks) => {
             row_lock::supervise::<DB, S>(&locks, &stop).await;
             (locks.subscription.panic.lock().take(), locks.subscription.ended.lock().take())
         }

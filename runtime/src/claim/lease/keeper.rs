@@ -3,17 +3,22 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use tokio_util::sync::CancellationToken;
+
 use super::{Batch, Leases, Renewal};
 use crate::backend::{Backend, Failure, Fault, IdOn, Urgency, bind_many};
 use crate::handler::TableOn;
 use crate::settle::look_up;
 use crate::telemetry;
 
-/// Renews every lease once a half lease, until the subscription is over.
+/// Renews every lease once a half lease, until it is told to end.
 ///
 /// A row that somebody else has locked for a moment is skipped and asked again after a tenth of the
 /// lease; only a row that is seen with another token, or gone, is lost.
-pub(crate) async fn keep_leases<DB: Backend, T: TableOn<DB>>(leases: Arc<Leases<DB, T>>) {
+pub(crate) async fn keep_leases<DB: Backend, T: TableOn<DB>>(
+    leases: Arc<Leases<DB, T>>,
+    end: CancellationToken,
+) {
     let lease = leases.subscription.settings.lease;
     let mut skipped = false;
     let mut next = Instant::now() + lease / 2;
@@ -22,7 +27,7 @@ pub(crate) async fn keep_leases<DB: Backend, T: TableOn<DB>>(leases: Arc<Leases<
         let again = now + lease / 10;
         let until = if skipped { again.min(next) } else { next };
         tokio::select! {
-            () = leases.subscription.over.cancelled() => return,
+            () = end.cancelled() => return,
             () = tokio::time::sleep_until(until.into()) => {}
         }
         if until == next {

@@ -3,6 +3,7 @@
 
 mod buffer;
 mod claimer;
+mod hands;
 mod keeper;
 mod ledger;
 mod refused;

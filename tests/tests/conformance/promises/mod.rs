@@ -7,6 +7,7 @@ use super::Database;
 use ground::{broker, publish, start};
 
 mod attempts;
+mod brokers;
 mod dead_letters;
 mod declarations;
 mod decoding;
@@ -18,6 +19,7 @@ mod publishing;
 mod refused_claims;
 mod refused_dead_letters;
 mod services;
+mod streams;
 mod suppressed;
 mod waking;
 
@@ -27,6 +29,7 @@ pub(crate) fn trials(
 ) -> Vec<queue_table_tests::conformance::Trial> {
     let modules = [
         attempts::trials(stands),
+        brokers::trials(stands),
         declarations::trials(stands),
         dead_letters::trials(stands),
         decoding::trials(stands),
@@ -37,6 +40,7 @@ pub(crate) fn trials(
         refused_claims::trials(stands),
         refused_dead_letters::trials(stands),
         services::trials(stands),
+        streams::trials(stands),
         suppressed::trials(stands),
         waking::trials(stands),
     ];

@@ -9,6 +9,7 @@ mod renewing;
 mod settling;
 mod start;
 mod verdict;
+mod waiting;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::descriptor::TimeForm;
 use crate::dialect::Event;
-use crate::settle::Settlement;
+use crate::settle::{Settlement, Unwritten, Waiter};
 pub use batch::Batch;
 pub(crate) use start::startable;
 pub use verdict::{Renewal, Verdict};
@@ -85,6 +86,8 @@ struct Entry<Id, Row> {
     ends: Instant,
     settlement: Settlement,
     cancellation: Option<CancellationToken>,
+    /// Whoever waits for the end of the delivery.
+    waiter: Option<Waiter>,
 }
 
 /// The deliveries of one lease subscription.
@@ -105,6 +108,8 @@ pub struct Ledger<Id, Row> {
     counts: bool,
     /// Rows were given back because their leases ended in the buffer.
     late: bool,
+    /// Nothing is written any more, and why.
+    closed: Option<Unwritten>,
     /// Handler time of one row, averaged; zero until one has finished.
     handler_time: Duration,
 }
@@ -126,6 +131,7 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
             held: 0,
             counts,
             late: false,
+            closed: None,
             handler_time: Duration::ZERO,
         }
     }
@@ -188,6 +194,7 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
             ends,
             settlement: Settlement::new(Event::GiveBack),
             cancellation: None,
+            waiter: None,
         });
         self.buffer.push_back(key);
         key
@@ -250,7 +257,7 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
     fn wait(&mut self, key: Key, settlement: Settlement) -> bool {
         let entry = &mut self.entries[key];
         if entry.lost && !entry.renewing {
-            self.entries.remove(key);
+            self.end(key, Err(Unwritten::Lost));
             return false;
         }
         entry.state = State::Waiting;
@@ -289,7 +296,9 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
                 self.later.retain(|(_, held)| *held != key);
                 self.entries.remove(key);
             }
-            State::Waiting | State::Settling | State::Unknown => drop(self.entries.remove(key)),
+            State::Waiting | State::Settling | State::Unknown => {
+                self.end(key, Err(Unwritten::Lost));
+            }
         }
     }
 

@@ -86,11 +86,6 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         Batch { event: Some(event), keys, rows }
     }
 
-    /// The delivery is over: its outcome is written, or never will be.
-    pub fn remove(&mut self, key: Key) {
-        self.entries.remove(key);
-    }
-
     /// The row is locked by somebody, or the database is busy: the same is asked again at `at`.
     pub fn ask_again(&mut self, key: Key, at: Instant) {
         self.entries[key].state = State::Waiting;

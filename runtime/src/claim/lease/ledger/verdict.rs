@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use super::{Key, Ledger, State};
-use crate::settle::Found;
+use crate::settle::{Found, Unwritten};
 
 /// How often in a row statements leave a delivery out before somebody is told. At most a tenth of
 /// the lease lies between two of them, so it is told before the lease ends; a claim of another
@@ -94,7 +94,8 @@ impl<Id: Clone + Ord, Row> Ledger<Id, Row> {
         match verdict {
             Verdict::Again => entry.state = State::Settling,
             Verdict::Later => self.ask_again(key, later),
-            Verdict::Done | Verdict::Lost => self.remove(key),
+            Verdict::Done => self.settled(key),
+            Verdict::Lost => self.end(key, Err(Unwritten::Lost)),
         }
         verdict
     }
