@@ -1,15 +1,16 @@
 //! What generated code and this project's own tests name. Nothing here is promised to anybody.
 
-pub use crate::backend::{Backend, BindResult, Bound, Col, Fault, IdOn, LocksRows, RowOf};
+pub use crate::backend::{Backend, BindResult, Bound, Col, Fault, IdOn, LocksRows, RowOf, TimeOn};
 pub use crate::descriptor::{Columns, TableDescriptor};
 pub use crate::handler::{
     Arguments, Batch, BothOrNone, BuriedOn, BuriesInGroup, BuriesInTable, Carries, Checked,
     CountsAttempts, Cx, Declaration, Declared, Declaring, DecodeFailure, Decoded, Delays,
-    Extractor, Fits, Grouped, InTable, IntoOutcome, IntoOutcomes, Is, IsRowOf, Leased, Lent, Mark,
-    Marked, Meta, Needs, Outcome, Outcomes, QueueTable, RowItself, Rows, Running, SameId, Set,
-    Shared, Signature, Subscribed, TableOn, Takes, TakesBatches, TakesDeadLettersOf, Ungrouped,
-    Unset, Whole, at, counted, grouped, leased, of, outcome, outcome_or, outcomes, outcomes_or,
-    retry_after, run, table, ungrouped,
+    Extractor, Fits, Grouped, Identified, InTable, IntoOutcome, IntoOutcomes, Is, IsRowOf, KindOf,
+    Leased, Lent, Mark, Marked, MessageOf, Meta, Needs, Outcome, Outcomes, PoolOf, QueueTable,
+    RowItself, Rows, Running, SameId, Set, Shared, Signature, Subscribed, TableOn, Takes,
+    TakesBatches, TakesDeadLettersOf, Tie, Tied, TiedTo, Ungrouped, Unset, Whole, at, counted,
+    grouped, leased, of, outcome, outcome_or, outcomes, outcomes_or, retry_after, run, table,
+    ungrouped,
 };
 pub use crate::publish::Field;
 

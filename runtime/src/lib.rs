@@ -44,7 +44,7 @@ mod telemetry;
 pub mod __private;
 pub mod prelude;
 
-pub use backend::{Backend, Col, Each, IdOn, LocksRows, RowOf};
+pub use backend::{Backend, Col, Each, IdOn, LocksRows, RowOf, TimeOn};
 pub use broker::{
     ClosedSqlxBroker, ConnectedSqlxBroker, OwnPool, SharedPool, SqlxBroker, SubscribeOptions,
 };

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -67,6 +68,8 @@ struct Slots<DB: Backend> {
 pub(super) struct Inner<DB: Backend> {
     pool: Pool<DB>,
     keep: Keep,
+    /// Handlers use the broker's own pool too.
+    shared: AtomicBool,
     /// Where the connections were opened.
     runtime: Option<Handle>,
     slots: Mutex<Slots<DB>>,
@@ -98,11 +101,21 @@ impl<DB: Backend> Connections<DB> {
         let slots = Mutex::new(Slots { most_idle: usize::MAX, free, idle: Vec::new(), waiting });
         let runtime = Handle::try_current().ok();
         let lending = Lending::of(free);
-        Self { inner: Arc::new(Inner { pool, keep, runtime, slots, lending }) }
+        let shared = AtomicBool::new(false);
+        Self { inner: Arc::new(Inner { pool, keep, shared, runtime, slots, lending }) }
     }
 
     pub(crate) fn pool(&self) -> &Pool<DB> {
         &self.inner.pool
+    }
+
+    /// Shares the pool with handlers: from now on connections go back to it.
+    pub(crate) async fn share(&self) {
+        self.inner.shared.store(true, Ordering::Release);
+        let idle = std::mem::take(&mut self.inner.slots.lock().idle);
+        for owned in idle {
+            self.inner.give_back(owned).await;
+        }
     }
 
     /// Runs a statement to its end and returns its rows.
@@ -283,25 +296,35 @@ impl<DB: Backend> Inner<DB> {
             }
             self.free();
         } else if let Some(owned) = self.hand_over(owned) {
-            if self.keep == Keep::Held {
+            if self.holds() {
                 if let Some(surplus) = self.hold(owned) {
                     surplus.end().await;
                 }
             } else {
-                let Owned { mut connection, session, .. } = owned;
-                match limited::<DB, _>(DB::leave(&mut connection, session)).await {
-                    Ok(()) => drop(connection),
-                    Err(_) => close(connection),
-                }
+                self.give_back(owned).await;
                 self.free();
             }
         }
     }
 
+    /// Puts a connection back into the pool with the settings that it came with.
+    async fn give_back(&self, owned: Owned<DB>) {
+        let Owned { mut connection, session, .. } = owned;
+        match limited::<DB, _>(DB::leave(&mut connection, session)).await {
+            Ok(()) => drop(connection),
+            Err(_) => close(connection),
+        }
+    }
+
+    /// Whether nobody else uses the pool.
+    fn holds(&self) -> bool {
+        self.keep == Keep::Held && !self.shared.load(Ordering::Acquire)
+    }
+
     /// Gives a connection to the most urgent statement that waits, or back if none does, or if it
     /// is the turn of others in a shared pool.
     fn hand_over(&self, owned: Owned<DB>) -> Option<Owned<DB>> {
-        if self.keep == Keep::Returned && owned.since.elapsed() > TURN {
+        if !self.holds() && owned.since.elapsed() > TURN {
             return Some(owned);
         }
         let mut slots = self.slots.lock();

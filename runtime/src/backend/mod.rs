@@ -33,7 +33,7 @@ pub use fault::Fault;
 pub use id::IdOn;
 pub use payload::PayloadValue;
 pub(crate) use query::{Failure, Query};
-pub use row::{Col, Each, RowOf};
+pub use row::{Col, Each, RowOf, TimeOn};
 pub(crate) use session::Session;
 pub(crate) use sql::Sql;
 pub(crate) use transfer::Transfer;

@@ -43,6 +43,21 @@ where
     }
 }
 
+/// A type in which a database keeps the times of the queue, so that they sort as the times do.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot hold the time of a queue column on `{DB}`",
+    label = "not a time that `{DB}` can sort",
+    note = "use `DateTime<Utc>` (feature `chrono`) or `i64` (microseconds since 1970), or an `Option` of one of them: SQLite keeps `OffsetDateTime` as a text that does not sort"
+)]
+pub trait TimeOn<DB: Backend>: Col<DB> {}
+
+impl<DB: Backend> TimeOn<DB> for i64 where Self: Col<DB> {}
+impl<DB: Backend, T: TimeOn<DB>> TimeOn<DB> for Option<T> where Self: Col<DB> {}
+#[cfg(feature = "chrono")]
+impl<DB: Backend> TimeOn<DB> for chrono::DateTime<chrono::Utc> where Self: Col<DB> {}
+#[cfg(all(feature = "time", feature = "postgres"))]
+impl TimeOn<sqlx::Postgres> for time::OffsetDateTime {}
+
 /// A type of which a database can bind many at once.
 #[diagnostic::on_unimplemented(
     message = "many values of type `{Self}` cannot be bound on `{DB}`",

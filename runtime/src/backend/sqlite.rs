@@ -114,7 +114,7 @@ impl Backend for Sqlite {
                 arguments.add(value.and_then(chrono::DateTime::from_timestamp_micros))
             }
             #[cfg(not(feature = "chrono"))]
-            TimeForm::Native => unreachable!("only the feature `chrono` has such a column"),
+            TimeForm::Native => unreachable!("only the feature `chrono` has such a column here"),
         }
     }
 
@@ -160,7 +160,7 @@ impl Backend for Sqlite {
                 Ok(time.map(|time| time.timestamp_micros()))
             }
             #[cfg(not(feature = "chrono"))]
-            TimeForm::Native => unreachable!("only the feature `chrono` has such a column"),
+            TimeForm::Native => unreachable!("only the feature `chrono` has such a column here"),
         }
     }
 

@@ -47,6 +47,14 @@ pub(crate) async fn open<DB: Backend, T: TableOn<DB>>(
     if let Some(state) = states.missing(needs) {
         return Err(SqlxBrokerError::MissingState { subscription: name.to_owned(), state });
     }
+    if let (Some(argument), Some(_)) = (needs.single, settings.batch) {
+        return Err(declaration(&format!(
+            "a batch handler takes `{argument}`, which only a single row has; take the rows: `&[Row]`"
+        )));
+    }
+    if needs.pool {
+        shared.connections.share().await;
+    }
     let can_fail = settings.can_fail;
     let resolved = resolve(shared, settings).map_err(|reason| declaration(&reason))?;
     if can_fail && resolved.cap.is_none() {

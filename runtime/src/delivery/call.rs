@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -22,13 +23,15 @@ pub(crate) async fn call<DB: Backend, S: Subscribed<DB>>(
     rows: &[Taken<DB::Row>],
     cancellation: &(dyn Fn() -> CancellationToken + Send + Sync),
 ) -> impl Iterator<Item = RowOutcome> {
-    let mut cx = Cx::new(subscription, rows, cancellation);
     let timeout = subscription.settings.timeout;
+    let deadline = timeout.map(|timeout| (timeout, Instant::now() + timeout));
+    let cut_off = deadline.map(|(_, deadline)| deadline.into_std());
+    let mut cx = Cx::new(subscription, rows, cancellation, cut_off);
     // Within: a handler that is cut off is dropped, and that can panic too.
     let handled = async {
-        match timeout {
+        match deadline {
             None => S::handle(&mut cx).await,
-            Some(timeout) => match tokio::time::timeout(timeout, S::handle(&mut cx)).await {
+            Some((timeout, deadline)) => match timeout_at(deadline, S::handle(&mut cx)).await {
                 Ok(handled) => handled,
                 Err(_) => Err(timed_out(timeout)),
             },

@@ -11,7 +11,7 @@ use crate::backend::Backend;
 use crate::claim::{Key, Leases, Subscription};
 use crate::dialect::Event;
 use crate::error::SqlxBrokerError;
-use crate::handler::{Carries, Cx, Outcome, RowOutcome, TableOn, Taken};
+use crate::handler::{Carries, Cx, KindOf, MessageOf, Outcome, RowOutcome, TableOn, Taken, TiedTo};
 use crate::settle::{Settlement, Settling, Unwritten, Waiter};
 
 /// A claimed row, yours until you settle it: what a
@@ -68,6 +68,7 @@ impl<DB: Backend, T: TableOn<DB>> Delivery<DB, T> {
     pub fn message<M>(&self) -> Result<M, SqlxBrokerError>
     where
         T: Carries<M>,
+        M: MessageOf<KindOf<T>, TiedTo<T>>,
     {
         Cx::<DB, T>::decode(&self.taken.row).map_err(|reason| self.undecodable(reason))
     }

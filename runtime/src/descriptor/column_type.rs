@@ -55,7 +55,7 @@ counts!(i8 => I8, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16, u32 
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot hold the time of a queue column",
     label = "not a time",
-    note = "use `DateTime<Utc>` (feature `chrono`) or `i64` (microseconds since 1970), or an `Option` of one of them"
+    note = "use `DateTime<Utc>` (feature `chrono`), `OffsetDateTime` (feature `time`, not on SQLite) or `i64` (microseconds since 1970), or an `Option` of one of them"
 )]
 pub trait TimeColumn {
     /// How the instant is written.
@@ -86,6 +86,18 @@ impl TimeColumn for Option<chrono::DateTime<chrono::Utc>> {
     const NULLABLE: bool = true;
 }
 
+#[cfg(feature = "time")]
+impl TimeColumn for time::OffsetDateTime {
+    const FORM: TimeForm = TimeForm::Native;
+    const NULLABLE: bool = false;
+}
+
+#[cfg(feature = "time")]
+impl TimeColumn for Option<time::OffsetDateTime> {
+    const FORM: TimeForm = TimeForm::Native;
+    const NULLABLE: bool = true;
+}
+
 /// A type that can hold the end of a lease, or none.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot hold a lease",
@@ -97,6 +109,8 @@ pub trait LeaseColumn: TimeColumn {}
 impl LeaseColumn for Option<i64> {}
 #[cfg(feature = "chrono")]
 impl LeaseColumn for Option<chrono::DateTime<chrono::Utc>> {}
+#[cfg(feature = "time")]
+impl LeaseColumn for Option<time::OffsetDateTime> {}
 
 /// A type that can hold when a row was processed, or null before.
 #[diagnostic::on_unimplemented(
@@ -109,6 +123,8 @@ pub trait NullableTimeColumn: TimeColumn {}
 impl NullableTimeColumn for Option<i64> {}
 #[cfg(feature = "chrono")]
 impl NullableTimeColumn for Option<chrono::DateTime<chrono::Utc>> {}
+#[cfg(feature = "time")]
+impl NullableTimeColumn for Option<time::OffsetDateTime> {}
 
 /// A type that can hold the reason of a failure.
 #[diagnostic::on_unimplemented(

@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::{Carries, Cx, Extractor, FromDelivery, Needs, Outcome, TableOn};
+use super::{
+    Carries, Cx, Extractor, FromDelivery, KindOf, MessageOf, Needs, Outcome, TableOn, TiedTo,
+};
 use crate::backend::Backend;
 
 /// The message, for a handler that takes `&M`.
@@ -18,9 +20,14 @@ impl<M> Deref for Decoded<M> {
     }
 }
 
-impl<T: Carries<M>, M: Lent> Extractor<T> for Decoded<M> {}
+impl<T: Carries<M>, M: Lent> Extractor<T> for Decoded<M> where M: MessageOf<KindOf<T>, TiedTo<T>> {}
 
-impl<DB: Backend, T: TableOn<DB> + Carries<M>, M: Lent> FromDelivery<DB, T> for Decoded<M> {
+impl<DB, T, M> FromDelivery<DB, T> for Decoded<M>
+where
+    DB: Backend,
+    T: TableOn<DB> + Carries<M>,
+    M: Lent + MessageOf<KindOf<T>, TiedTo<T>>,
+{
     fn from_delivery(cx: &mut Cx<'_, DB, T>) -> Result<Self, Outcome> {
         cx.message().map(Self)
     }

@@ -2,7 +2,10 @@
 
 use std::ops::Deref;
 
-use super::{Carries, Cx, Extractor, FromDelivery, IsRowOf, Lent, Outcome, TableOn};
+use super::{
+    Carries, Cx, Extractor, FromDelivery, IsRowOf, KindOf, Lent, MessageOf, Outcome, TableOn,
+    TiedTo,
+};
 use crate::backend::Backend;
 
 /// The messages, for a handler that takes `&[M]`.
@@ -17,9 +20,14 @@ impl<M> Deref for Batch<M> {
     }
 }
 
-impl<T: Carries<M>, M: Lent> Extractor<T> for Batch<M> {}
+impl<T: Carries<M>, M: Lent> Extractor<T> for Batch<M> where M: MessageOf<KindOf<T>, TiedTo<T>> {}
 
-impl<DB: Backend, T: TableOn<DB> + Carries<M>, M: Lent> FromDelivery<DB, T> for Batch<M> {
+impl<DB, T, M> FromDelivery<DB, T> for Batch<M>
+where
+    DB: Backend,
+    T: TableOn<DB> + Carries<M>,
+    M: Lent + MessageOf<KindOf<T>, TiedTo<T>>,
+{
     fn from_delivery(cx: &mut Cx<'_, DB, T>) -> Result<Self, Outcome> {
         cx.messages().map(Self)
     }

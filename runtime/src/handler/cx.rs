@@ -1,6 +1,7 @@
 //! What the generated call of a handler works with.
 
 use std::fmt;
+use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
@@ -54,6 +55,8 @@ pub struct Cx<'a, DB: Backend, T: TableOn<DB>> {
     rows: &'a [Taken<DB::Row>],
     /// Asked once a call at most: most handlers take no cancellation token.
     cancellation: &'a (dyn Fn() -> CancellationToken + Send + Sync),
+    /// When the handler is cut off.
+    deadline: Option<Instant>,
     meta: Meta,
     /// Rows that cannot be decoded, and what happens to them instead.
     undecodable: Vec<(usize, Outcome)>,
@@ -71,6 +74,7 @@ impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
         subscription: &'a Subscription<DB>,
         rows: &'a [Taken<DB::Row>],
         cancellation: &'a (dyn Fn() -> CancellationToken + Send + Sync),
+        deadline: Option<Instant>,
     ) -> Self {
         let attempt = rows.iter().map(|taken| taken.attempt).max().unwrap_or(1);
         let meta = Meta {
@@ -79,7 +83,7 @@ impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
             attempt: u32::try_from(attempt.max(0)).unwrap_or(u32::MAX),
         };
         let table = std::marker::PhantomData;
-        Self { subscription, rows, cancellation, meta, undecodable: Vec::new(), table }
+        Self { subscription, rows, cancellation, deadline, meta, undecodable: Vec::new(), table }
     }
 
     /// What is known of the delivery.
@@ -185,6 +189,24 @@ impl<'a, DB: Backend, T: TableOn<DB>> Cx<'a, DB, T> {
 
     pub(crate) const fn states(&self) -> &'a States {
         &self.subscription.states
+    }
+
+    pub(crate) fn pool(&self) -> &'a sqlx::Pool<DB> {
+        self.subscription.connections.pool()
+    }
+
+    /// The subscription's group, in a table that has groups.
+    pub(crate) fn group(&self) -> &'a str {
+        self.subscription.settings.group.as_deref().unwrap_or_default()
+    }
+
+    /// The id of the only row.
+    pub(crate) fn id(&mut self) -> Result<T::Id, Outcome> {
+        self.only(|row| id::<DB, T>(row).map_err(|error| error.to_string()))
+    }
+
+    pub(crate) const fn deadline(&self) -> Option<Instant> {
+        self.deadline
     }
 
     pub(crate) fn cancellation(&self) -> CancellationToken {

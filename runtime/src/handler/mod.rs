@@ -29,8 +29,8 @@ pub use declaration::{
     ungrouped,
 };
 pub(crate) use extract::States;
-pub use extract::{Ctx, Extractor, FromDelivery, Needs, Shared, State, keys};
-pub use message::{Carries, Takes};
+pub use extract::{Ctx, Extractor, FromDelivery, Identified, Needs, PoolOf, Shared, State, keys};
+pub use message::{Carries, KindOf, MessageOf, Takes, Tie, Tied, TiedTo};
 pub(crate) use mount::Settings;
 pub use mount::{BothOrNone, Mount, Mounted, Set, Unset};
 pub(crate) use outcome::Verb;

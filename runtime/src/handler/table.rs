@@ -2,7 +2,7 @@
 
 use crate::backend::{Backend, IdOn, RowOf};
 use crate::descriptor::{RowId, TableDescriptor};
-use crate::handler::Takes;
+use crate::handler::{KindOf, MessageOf, Takes, Tie, TiedTo};
 use crate::publish::{Field, Message, Messages};
 
 /// A row struct that is a queue table: what `#[derive(QueueTable)]` implements.
@@ -15,22 +15,24 @@ pub trait QueueTable: Sized + Send + Sync + Unpin + 'static {
     /// The type of the primary key.
     type Id: RowId;
     /// The type of the payload column, or [`RowItself`] where handlers take the row.
-    type Payload;
+    type Payload: Tie;
     /// What the declaration says.
     const TABLE: TableDescriptor;
 
     /// A row with a message, to be inserted.
-    fn message<M: ?Sized>(message: &M) -> Message<Self>
+    fn message<M>(message: &M) -> Message<Self>
     where
         Self: Takes<M>,
+        M: ?Sized + MessageOf<KindOf<Self>, TiedTo<Self>>,
     {
         Message::new(Self::encode(message).map(Some))
     }
 
     /// Rows with a message each, to be inserted with one statement.
-    fn messages<'m, M: 'm>(messages: impl IntoIterator<Item = &'m M>) -> Messages<Self>
+    fn messages<'m, M>(messages: impl IntoIterator<Item = &'m M>) -> Messages<Self>
     where
         Self: Takes<M>,
+        M: 'm + MessageOf<KindOf<Self>, TiedTo<Self>>,
     {
         Messages::new(messages.into_iter().map(Self::encode).collect())
     }
