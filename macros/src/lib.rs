@@ -83,7 +83,7 @@ use proc_macro::TokenStream;
 /// | `retry_after` | the time before which a row is not delivered | a delay is a retry at once |
 /// | `processed_at` | the time at which a row was done, which keeps it | done rows are deleted |
 /// | `last_error` | why the last delivery failed | the reason is only logged |
-/// | `payload` | holds the message | a handler takes the row itself |
+/// | `payload` | holds the message; `payload = Email` allows no other type | a handler takes the row itself |
 ///
 /// `fifo`, `priority` and `headers` are reserved, and not there yet.
 ///
@@ -163,7 +163,9 @@ pub fn derive_queue_table(input: TokenStream) -> TokenStream {
 /// * `&T`, the message, decoded from the payload;
 /// * `&EmailJob`, the row itself, when the type is called as the row type;
 /// * `&[T]` or `&[EmailJob]`, the messages or the rows of a batch, with `batch = 100`;
-/// * everything else is an extractor, such as `Ctx<keys::Attempt>`.
+/// * everything else is an extractor: `Ctx<keys::Attempt>`, `Ctx<keys::Id<i64>>`,
+///   `Ctx<keys::Group>`, `Ctx<keys::Deadline>`, `Ctx<keys::Pool<DB>>`, `State<S>` and
+///   `CancellationToken`.
 ///
 /// It returns `Outcome`, `()`, or a `Result`; with a batch that is said of all rows of the call, and
 /// `Vec<Outcome>` is one a row, in their order.

@@ -1,7 +1,7 @@
 //! Reads `#[queue_table(..)]` and `#[queue(..)]`; knows one attribute at a time.
 
 use proc_macro2::Ident;
-use syn::{Attribute, DeriveInput, Field, LitStr, Meta};
+use syn::{Attribute, DeriveInput, Field, LitStr, Meta, Type};
 
 use super::sqlx::SqlxField;
 use super::vocabulary::{ROLES, TABLE_KEYS, table_name};
@@ -64,44 +64,69 @@ impl TableKeys {
     }
 }
 
-/// The role that a field is marked with, if any.
+/// The role that a field is marked with.
+#[derive(Debug)]
+pub(crate) struct Role {
+    pub(crate) word: Ident,
+    /// The type of the messages that a payload is tied to.
+    pub(crate) message: Option<Type>,
+}
+
 pub(crate) fn role(
     field: &Field,
     sqlx: &SqlxField,
     errors: &mut Errors,
-) -> Result<Option<Ident>, Reported> {
+) -> Result<Option<Role>, Reported> {
     let mark = errors.mark();
-    let mut role: Option<Ident> = None;
+    let mut role: Option<Role> = None;
     for attr in attributes(&field.attrs, "queue") {
         for entry in entries(attr, "queue", "#[queue(id)]", errors) {
             let word = &entry.key;
             if !ROLES.known.contains(&word.to_string().as_str()) {
                 errors.report(word, ROLES.refusal(word));
             } else if let Some(first) = &role {
-                errors.report(word, two_roles(field, first, word));
-            } else if is_marked(&entry, errors).is_ok() {
-                role = Some(entry.key);
+                errors.report(word, two_roles(field, &first.word, word));
+            } else if let Ok(message) = message(&entry, field, errors) {
+                role = Some(Role { word: entry.key, message });
             }
         }
     }
     errors.none_since(&mark)?;
     match role {
         Some(role) if sqlx.skip => {
-            let message = Message::new(format!("`{role}` is a column, and sqlx skips this field"))
+            let word = role.word;
+            let message = Message::new(format!("`{word}` is a column, and sqlx skips this field"))
                 .help("remove `#[sqlx(skip)]`");
-            Err(errors.report(role, message))
+            Err(errors.report(word, message))
         }
         role => Ok(role),
     }
 }
 
-fn is_marked(entry: &Entry, errors: &mut Errors) -> Result<(), Reported> {
-    if entry.key == "payload" && matches!(&entry.value, Value::Equals(ty) if !ty.is_empty()) {
-        let message = Message::new("a type for the payload is not there yet")
-            .help("write `#[queue(payload)]`; a `Json<..>` field ties its type to the table");
-        return Err(errors.report(&entry.key, message));
+/// The type that a payload is tied to, if the role says one; other roles say nothing.
+fn message(entry: &Entry, field: &Field, errors: &mut Errors) -> Result<Option<Type>, Reported> {
+    let ty = match &entry.value {
+        Value::Equals(ty) if entry.key == "payload" && !ty.is_empty() => ty,
+        _ => return entry.flag(&format!("#[queue({})]", entry.key), errors).map(|()| None),
+    };
+    let Ok(message) = syn::parse2::<Type>(ty.clone()) else {
+        let message = Message::new("`payload` takes the type of its messages")
+            .help("write `#[queue(payload = Email)]`");
+        return Err(errors.report(ty, message));
+    };
+    if is_json(&field.ty) {
+        let message = Message::new("a `Json<..>` column says already what its messages are")
+            .help("write `#[queue(payload)]`");
+        return Err(errors.report(ty, message));
     }
-    entry.flag(&format!("#[queue({})]", entry.key), errors)
+    Ok(Some(message))
+}
+
+fn is_json(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path.path.segments.last().is_some_and(|word| word.ident == "Json"),
+        _ => false,
+    }
 }
 
 fn two_roles(field: &Field, first: &Ident, second: &Ident) -> Message {

@@ -37,6 +37,8 @@ fn queue_table(table: &Table) -> TokenStream {
     let payload = match table.column("payload") {
         Some(column) => {
             let ty = &column.ty;
+            let tied = column.message.as_ref().map(|message| quote!(__q::Tied<#ty, #message>));
+            let ty = tied.unwrap_or_else(|| ty.to_token_stream());
             quote!(__q::Checked<#ty, { __q::table::<Self>() }>)
         }
         None => quote!(__q::RowItself),
@@ -94,9 +96,14 @@ fn table_on(table: &Table) -> TokenStream {
         let at = Span::call_site().located_at(row.span());
         quote_spanned!(at=> __DB: __q::LocksRows<#row>,)
     });
-    let others = distinct(table.columns.iter().filter(|column| !column.is("id")))
-        .into_iter()
-        .map(|ty| bound(ty, &quote!(Col)));
+    let times = distinct(table.columns.iter().filter(|column| column.is_a_time()));
+    let others =
+        distinct(table.columns.iter().filter(|column| !column.is("id"))).into_iter().map(|ty| {
+            match times.contains(&ty) {
+                true => bound(ty, &quote!(TimeOn)),
+                false => bound(ty, &quote!(Col)),
+            }
+        });
     quote! {
         #[automatically_derived]
         impl<__DB: __q::Backend> __q::TableOn<__DB> for #row

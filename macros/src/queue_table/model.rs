@@ -27,6 +27,8 @@ pub(crate) struct Column {
     pub(crate) rename: Option<LitStr>,
     /// The role's word as it stands in the declaration; none for a data column.
     pub(crate) role: Option<Ident>,
+    /// The type of the messages that a payload is tied to.
+    pub(crate) message: Option<Type>,
 }
 
 impl Table {
@@ -61,6 +63,7 @@ impl Column {
         let sqlx = SqlxField::read(field, errors);
         let role = attr::role(field, sqlx.as_ref().unwrap_or(&SqlxField::default()), errors);
         let (sqlx, role) = (sqlx?, role?);
+        let (role, message) = role.map(|role| (role.word, role.message)).unzip();
         if sqlx.skip {
             return Ok(None);
         }
@@ -75,11 +78,16 @@ impl Column {
             name,
             rename: sqlx.rename,
             role,
+            message: message.flatten(),
         }))
     }
 
     pub(crate) fn is(&self, role: &str) -> bool {
         self.role.as_ref().is_some_and(|word| word == role)
+    }
+
+    pub(crate) fn is_a_time(&self) -> bool {
+        ["retry_after", "locked_until", "processed_at"].iter().any(|role| self.is(role))
     }
 
     /// The smallest token that gives the column its name.

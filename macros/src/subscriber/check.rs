@@ -146,15 +146,16 @@ fn each_row_has_its_own_attempt(settings: &Settings, handler: &Handler, errors: 
     let row = settings.row.as_ref().map(|row| row.to_token_stream().to_string());
     let row = row.unwrap_or_else(|_| "Row".to_owned());
     for argument in &handler.arguments {
-        if let Argument::Extractor(ty) = argument
-            && last_word(ty).is_some_and(|word| word == "Ctx")
-            && let Some(key) = element(ty)
-            && last_word(key).is_some_and(|word| word == "Attempt")
-        {
-            let message = Message::new("each row of a batch has its own attempt")
-                .help(format!("take the rows, `rows: &[{row}]`, and read it there: `row.attempt`"));
-            errors.report(ty, message);
-        }
+        let Argument::Extractor(ty) = argument else { continue };
+        let key = element(ty).filter(|_| last_word(ty).is_some_and(|word| word == "Ctx"));
+        let own = match key.and_then(last_word).map(ToString::to_string).as_deref() {
+            Some("Attempt") => "attempt",
+            Some("Id") => "id",
+            _ => continue,
+        };
+        let message = Message::new(format!("each row of a batch has its own {own}"))
+            .help(format!("take the rows, `rows: &[{row}]`, and read it there: `row.{own}`"));
+        errors.report(ty, message);
     }
 }
 

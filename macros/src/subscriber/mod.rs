@@ -46,6 +46,9 @@ fn subscriber(
     Ok(expand::expand(&function, &row, &settings, &handler, errors))
 }
 
+#[cfg(test)]
+pub(crate) use vocabulary::KEYS;
+
 /// The mistakes of a subscriber as text.
 #[cfg(test)]
 pub(crate) fn mistakes(arguments: TokenStream, item: &TokenStream) -> Vec<String> {

@@ -61,6 +61,13 @@ fn each_row_of_a_batch_has_its_own_attempt() {
         let function = format!("async fn store(emails: &[Email], Ctx(n): {key}) {{}}");
         refuses("Job, batch = 100", &function, key, message);
     }
+    refuses(
+        "Job, batch = 100",
+        "async fn store(emails: &[Email], Ctx(id): Ctx < keys :: Id < i64 > >) {}",
+        "Ctx < keys :: Id < i64 > >",
+        "each row of a batch has its own id\n\
+         help: take the rows, `rows: &[Job]`, and read it there: `row.id`",
+    );
     let others = "async fn store(emails: &[Email], lost: CancellationToken, db: State<Pool>) {}";
     accepts("Job, batch = 100", others);
 }

@@ -4,6 +4,8 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use crate::{queue_table, subscriber};
 
+const MOUNT: &str = include_str!("../../../runtime/src/handler/mount.rs");
+
 /// The code blocks of the public documentation.
 fn documented() -> Vec<String> {
     let lines: Vec<&str> =
@@ -41,4 +43,33 @@ fn every_documented_declaration_is_right() {
         let mistakes = subscriber::mistakes(arguments, &function);
         assert!(mistakes.is_empty(), "{mistakes:?}");
     }
+}
+
+/// The names of the methods whose lines begin like this, besides those that set nothing.
+fn methods(begin: &str) -> Vec<&'static str> {
+    let lines = MOUNT.lines().filter_map(|line| line.strip_prefix(begin));
+    let names = lines.filter_map(|line| line.split(['(', '<']).next());
+    let mut names: Vec<_> = names
+        .filter(|name| !["mounted", "fmt", "with", "marked", "declared"].contains(name))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Except `on_error`: the types of its function are those of the handler.
+#[test]
+fn every_key_of_a_subscriber_can_be_set_at_the_mount() {
+    let mut keys: Vec<_> = subscriber::KEYS
+        .known
+        .iter()
+        .flat_map(|key| match *key {
+            "on_error" => vec![],
+            "dead_letter" => vec!["dead_letter_group", "dead_letter_table"],
+            key => vec![key],
+        })
+        .collect();
+    keys.sort_unstable();
+    assert_eq!(methods("    pub fn "), keys);
+    assert_eq!(methods("    fn "), keys);
 }

@@ -191,13 +191,28 @@ fn a_role_takes_no_value() {
     let message = "`attempt` takes no value\nhelp: write `#[queue(attempt)]`";
     refuses(&with("#[queue(attempt = 1)] n: i32"), "1", message);
     refuses(&with("#[queue(attempt(1))] n: i32"), "(1)", message);
-    refuses(
-        &with("#[queue(payload = Email)] payload: Vec<u8>"),
-        "payload",
-        "a type for the payload is not there yet\n\
-         help: write `#[queue(payload)]`; a `Json<..>` field ties its type to the table",
-    );
     accepts(&with("#[queue(attempt)] n: i32, #[queue(payload)] payload: Json<Email>"));
+}
+
+#[test]
+fn a_payload_is_tied_to_one_type() {
+    accepts(&with("#[queue(payload = mail::Email)] payload: Vec<u8>"));
+    accepts(&with("#[queue(payload = Vec<Email>)] payload: String"));
+    refuses(
+        &with("#[queue(payload = 7)] payload: Vec<u8>"),
+        "7",
+        "`payload` takes the type of its messages\nhelp: write `#[queue(payload = Email)]`",
+    );
+    refuses(
+        &with("#[queue(payload = Email)] payload: sqlx::types::Json<Email>"),
+        "Email",
+        "a `Json<..>` column says already what its messages are\nhelp: write `#[queue(payload)]`",
+    );
+    refuses(
+        &with("#[queue(payload =)] payload: Vec<u8>"),
+        "payload",
+        "`payload` takes no value\nhelp: write `#[queue(payload)]`",
+    );
 }
 
 #[test]
