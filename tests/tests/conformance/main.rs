@@ -15,6 +15,7 @@ fn main() -> ExitCode {
             on_postgres::idling::trials(on),
             on_postgres::refusing::trials(on),
             on_postgres::row_locks::trials(on),
+            on_postgres::times::trials(on),
             on_sqlite::promises::trials(on),
             on_sqlite::oddities::trials(on),
         ];

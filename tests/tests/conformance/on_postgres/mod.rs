@@ -3,6 +3,7 @@
 pub(crate) mod idling;
 pub(crate) mod refusing;
 pub(crate) mod row_locks;
+pub(crate) mod times;
 
 pub(crate) type Database = sqlx::Postgres;
 

@@ -11,6 +11,7 @@ mod brokers;
 mod dead_letters;
 mod declarations;
 mod decoding;
+mod extracting;
 mod ground;
 mod handlers;
 mod leases;
@@ -21,6 +22,7 @@ mod refused_dead_letters;
 mod services;
 mod streams;
 mod suppressed;
+mod uuids;
 mod waking;
 
 /// The trials of every module.
@@ -33,6 +35,7 @@ pub(crate) fn trials(
         declarations::trials(stands),
         dead_letters::trials(stands),
         decoding::trials(stands),
+        extracting::trials(stands),
         handlers::trials(stands),
         leases::trials(stands),
         outcomes::trials(stands),
@@ -42,6 +45,7 @@ pub(crate) fn trials(
         services::trials(stands),
         streams::trials(stands),
         suppressed::trials(stands),
+        uuids::trials(stands),
         waking::trials(stands),
     ];
     modules.into_iter().flatten().collect()
