@@ -149,11 +149,12 @@ pub fn derive_queue_table(input: TokenStream) -> TokenStream {
 /// | `timeout` | after how long a call is ended, which counts as a retry | handlers take their time |
 /// | `max_attempts` | how many deliveries a row has; together with `dead_letter` | a row is retried for ever |
 /// | `dead_letter(group = "..")` | the group that spent rows move to; together with `max_attempts` | |
+/// | `dead_letter(table = ..)` | in a table without groups: the row type of the table that they move to | |
 /// | `on_error` | the path of a `fn(&E, &Meta) -> Outcome`, which settles an `Err` | an `Err` is a retry |
 /// | `on_decode_failure` | `drop`, `retry`, `retry_after("60s")` or `dead_letter` | `retry_after("60s")` |
 ///
 /// Durations are a whole number and a unit in quotes: `"500ms"`, `"30s"`, `"5m"` or `"5min"`,
-/// `"1h"`. `transactional` and `dead_letter(table = ..)` are reserved, and not there yet.
+/// `"1h"`. `transactional` is reserved, and not there yet.
 ///
 /// # The function
 ///

@@ -5,12 +5,12 @@ pub use crate::descriptor::{Columns, TableDescriptor};
 pub use crate::handler::{
     Arguments, Batch, BothOrNone, BuriedOn, BuriesInGroup, BuriesInTable, Carries, Checked,
     CountsAttempts, Cx, Declaration, Declared, Declaring, DecodeFailure, Decoded, Delays,
-    Extractor, Fits, Grouped, Identified, InTable, IntoOutcome, IntoOutcomes, Is, IsRowOf, KindOf,
-    Leased, Lent, Mark, Marked, MessageOf, Meta, Needs, Outcome, Outcomes, PoolOf, QueueTable,
-    RowItself, Rows, Running, SameId, Set, Shared, Signature, Subscribed, TableOn, Takes,
-    TakesBatches, TakesDeadLettersOf, Tie, Tied, TiedTo, Ungrouped, Unset, Whole, at, counted,
-    grouped, leased, of, outcome, outcome_or, outcomes, outcomes_or, retry_after, run, table,
-    ungrouped,
+    Extractor, Fits, Grave, Grouped, Identified, InTable, IntoOutcome, IntoOutcomes, Is, IsRowOf,
+    KindOf, Leased, Lent, Mark, Marked, MessageOf, Meta, Needs, Outcome, Outcomes, PoolOf,
+    QueueTable, RowItself, Rows, Running, SameId, Set, Shared, Signature, Subscribed, TableOn,
+    Takes, TakesBatches, TakesDeadLetters, Tie, Tied, TiedTo, Ungrouped, Unset, Whole, at, counted,
+    grouped, in_group, in_table, leased, of, outcome, outcome_or, outcomes, outcomes_or,
+    retry_after, run, table, ungrouped,
 };
 pub use crate::publish::Field;
 

@@ -37,6 +37,30 @@ pub struct Plain {
     locked_until: Option<i64>,
 }
 
+/// A row of a table without groups that counts deliveries.
+#[derive(Debug, QueueTable, sqlx::FromRow)]
+#[queue_table(name = "counted")]
+pub struct Counted {
+    #[queue(id)]
+    id: i64,
+    #[queue(attempt)]
+    attempt: i32,
+    #[queue(locked_until)]
+    locked_until: Option<i64>,
+}
+
+/// A dead letter of it.
+#[derive(Debug, QueueTable, sqlx::FromRow)]
+#[queue_table(name = "dead_counted")]
+pub struct DeadCounted {
+    #[queue(id)]
+    id: i64,
+    #[queue(attempt)]
+    attempt: i32,
+    #[queue(locked_until)]
+    locked_until: Option<i64>,
+}
+
 /// A message.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Email {

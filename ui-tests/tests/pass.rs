@@ -9,6 +9,8 @@ mod all_settings;
 mod batches;
 #[path = "../pass/column_names.rs"]
 mod column_names;
+#[path = "../pass/dead_letter_tables.rs"]
+mod dead_letter_tables;
 #[path = "../pass/foreign_attributes.rs"]
 mod foreign_attributes;
 #[path = "../pass/in_a_macro.rs"]

@@ -22,7 +22,7 @@ pub(crate) struct Settings {
     pub(crate) lease: Option<Given<Duration>>,
     pub(crate) timeout: Option<Given<Duration>>,
     pub(crate) max_attempts: Option<Given<u32>>,
-    pub(crate) dead_letter: Option<Given<LitStr>>,
+    pub(crate) dead_letter: Option<Given<DeadLetter>>,
     pub(crate) on_error: Option<Given<ExprPath>>,
     pub(crate) on_decode_failure: Option<Given<DecodeFailure>>,
     /// The keys that were meant by unknown or reserved ones.
@@ -34,6 +34,13 @@ pub(crate) struct Settings {
 pub(crate) struct Given<T> {
     pub(crate) key: Ident,
     pub(crate) value: Result<T, Reported>,
+}
+
+/// Where spent rows go.
+#[derive(Debug)]
+pub(crate) enum DeadLetter {
+    Group(LitStr),
+    Table(Type),
 }
 
 #[derive(Debug)]
@@ -99,7 +106,7 @@ impl Settings {
             "max_attempts" => give(&mut self.max_attempts, entry, errors, |entry, errors| {
                 values::count(entry, 5, MOST_ATTEMPTS, errors)
             }),
-            "dead_letter" => give(&mut self.dead_letter, entry, errors, dead_letter_group),
+            "dead_letter" => give(&mut self.dead_letter, entry, errors, dead_letter),
             "on_error" => give(&mut self.on_error, entry, errors, on_error),
             "on_decode_failure" => {
                 give(&mut self.on_decode_failure, entry, errors, on_decode_failure);
@@ -191,21 +198,23 @@ fn is_setting(part: &TokenStream) -> bool {
     }
 }
 
-fn dead_letter_group(entry: &Entry, errors: &mut Errors) -> Result<LitStr, Reported> {
-    let help = "write `dead_letter(group = \"failed\")`";
+fn dead_letter(entry: &Entry, errors: &mut Errors) -> Result<DeadLetter, Reported> {
+    let help = "write `dead_letter(group = \"failed\")`, or `dead_letter(table = DeadEmail)` in a \
+                table without groups";
+    let message = |text: &str| Message::new(text).help(help);
     let list = match &entry.value {
         Value::List(list) if !list.stream().is_empty() => list,
         Value::List(_) | Value::Absent => {
-            let message = Message::new("`dead_letter` does not say where rows go").help(help);
+            let message = message("`dead_letter` does not say where rows go");
             return Err(errors.report(&entry.key, message));
         }
         Value::Equals(value) | Value::Stray(value) => {
-            let message = Message::new("`dead_letter` takes its place in parentheses").help(help);
+            let message = message("`dead_letter` takes its place in parentheses");
             return Err(errors.report(value, message));
         }
     };
     let mark = errors.mark();
-    let mut group = None;
+    let (mut group, mut table) = (None, None);
     for part in split(list.stream()) {
         match Entry::read(part) {
             Ok(inner) if inner.key == "group" => {
@@ -213,21 +222,41 @@ fn dead_letter_group(entry: &Entry, errors: &mut Errors) -> Result<LitStr, Repor
                     values::text(inner, "\"failed\"", errors)
                 });
             }
+            Ok(inner) if inner.key == "table" => {
+                give(&mut table, &inner, errors, dead_letter_table);
+            }
             Ok(inner) => {
                 errors.report(&inner.key, DEAD_LETTER.refusal(&inner.key));
             }
             Err(part) => {
-                let message = Message::new("`dead_letter` names its place by a key").help(help);
-                errors.report(part, message);
+                errors.report(part, message("`dead_letter` names its place by a key"));
             }
         }
     }
     errors.none_since(&mark)?;
-    match group {
-        Some(group) => group.value,
-        None => {
-            let message = Message::new("`dead_letter` does not say where rows go").help(help);
+    match (group, table) {
+        (Some(group), None) => group.value.map(DeadLetter::Group),
+        (None, Some(table)) => table.value.map(DeadLetter::Table),
+        (Some(_), Some(table)) => {
+            let message = Message::new("dead letters go to a group or to a table, not to both")
+                .help("keep `group` in a table with groups, else `table`");
+            Err(errors.report(&table.key, message))
+        }
+        (None, None) => {
+            let message = message("`dead_letter` does not say where rows go");
             Err(errors.report(&entry.key, message))
+        }
+    }
+}
+
+fn dead_letter_table(entry: &Entry, errors: &mut Errors) -> Result<Type, Reported> {
+    let value = entry.value("DeadEmail", errors)?;
+    match syn::parse2::<Type>(value.clone()) {
+        Ok(ty @ (Type::Path(_) | Type::Group(_))) => Ok(ty),
+        _ => {
+            let message = Message::new("the table of dead letters is named by its row type")
+                .help("write `dead_letter(table = DeadEmail)` for `struct DeadEmail`");
+            Err(errors.report(value, message))
         }
     }
 }

@@ -4,7 +4,7 @@
 use quote::ToTokens;
 use syn::{GenericArgument, GenericParam, PathArguments, ReturnType, Signature, Type};
 
-use super::attr::{DecodeFailure, Settings};
+use super::attr::{DeadLetter, DecodeFailure, Settings};
 use super::signature::{Argument, Handler, last_word};
 use crate::diagnostics::{Errors, Message};
 
@@ -35,7 +35,7 @@ fn spent_rows_have_a_home(settings: &Settings, errors: &mut Errors) {
         (Some(cap), None) if settings.misread("dead_letter").is_none() => {
             let message =
                 Message::new("`max_attempts` has no place for a row whose attempts are spent")
-                    .help("add `dead_letter(group = \"failed\")`");
+                    .help(format!("add {}", place(settings, "")));
             errors.report(&cap.key, message);
         }
         (None, Some(dead_letter)) if settings.misread("max_attempts").is_none() => {
@@ -47,19 +47,40 @@ fn spent_rows_have_a_home(settings: &Settings, errors: &mut Errors) {
     }
 }
 
+/// What to type for a place that dead letters go to, with what stands before it.
+fn place(settings: &Settings, before: &str) -> String {
+    let group = format!("`{before}dead_letter(group = \"failed\")`");
+    match settings.group {
+        Some(_) => group,
+        None => {
+            format!("`{before}dead_letter(table = DeadEmail)`, or {group} in a table with groups")
+        }
+    }
+}
+
 fn dead_letters_leave_their_group(settings: &Settings, errors: &mut Errors) {
     let Some(dead_letter) = &settings.dead_letter else {
         return;
     };
     match (&settings.group, dead_letter.value()) {
-        (None, _) if settings.misread("group").is_none() => {
+        (None, Some(DeadLetter::Group(_))) if settings.misread("group").is_none() => {
             let message = Message::new(
                 "`dead_letter` moves a row to another group, and this subscriber has none",
             )
-            .help("add `group = \"welcome\"`");
+            .help(
+                "add `group = \"welcome\"`, or write `dead_letter(table = DeadEmail)` in a table \
+                 without groups",
+            );
             errors.report(&dead_letter.key, message);
         }
-        (Some(group), Some(place)) if group.value() == Some(place) => {
+        (Some(group), Some(DeadLetter::Table(table))) => {
+            let message =
+                Message::new("`dead_letter` moves a row to another table, and this one has groups")
+                    .help("write `dead_letter(group = \"failed\")`")
+                    .note(format!("in a table without groups, remove `{}`", group.key));
+            errors.report(table, message);
+        }
+        (Some(group), Some(DeadLetter::Group(place))) if group.value() == Some(place) => {
             let message = Message::new(format!(
                 "dead letters of `{0}` would come back to `{0}`",
                 place.value()
@@ -77,7 +98,7 @@ fn undecodable_rows_have_a_home(settings: &Settings, errors: &mut Errors) {
         && settings.misread("dead_letter").is_none()
     {
         let message = Message::new("this subscriber has no place for dead letters")
-            .help("add `max_attempts = 5, dead_letter(group = \"failed\")`");
+            .help(format!("add {}", place(settings, "max_attempts = 5, ")));
         errors.report(word, message);
     }
 }

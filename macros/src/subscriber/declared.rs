@@ -12,7 +12,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Index, LitInt, Type};
 
-use super::attr::{DecodeFailure, Given, Settings};
+use super::attr::{DeadLetter, DecodeFailure, Given, Settings};
 use super::signature::{Argument, Handler, last_word};
 use crate::diagnostics::Errors;
 use crate::spans::{beside, ends};
@@ -83,6 +83,10 @@ fn steps(function: &Ident, settings: &Settings, handler: &Handler) -> Vec<TokenS
     if let (Some(cap), Some(dead_letter)) = (&settings.max_attempts, value(&settings.dead_letter)) {
         let proof = proof("counted", function, cap.key.span());
         let attempts = cap.value().copied().map(number);
+        let dead_letter = match dead_letter {
+            DeadLetter::Group(group) => quote!(__q::in_group(#group)),
+            DeadLetter::Table(table) => quote!(__q::in_table::<#table, _>()),
+        };
         steps.push(quote!(max_attempts(#attempts, #dead_letter, #proof)));
     }
     if let Some(answer) = value(&settings.on_decode_failure) {

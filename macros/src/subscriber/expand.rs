@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Type, Visibility};
 
-use super::attr::Settings;
+use super::attr::{DeadLetter, Settings};
 use super::declared;
 use super::signature::{Argument, Function, Handler};
 use crate::diagnostics::Errors;
@@ -138,15 +138,19 @@ impl Expansion<'_> {
             Argument::Rows(ty) => quote!(__q::Rows<#ty>),
             Argument::Extractor(ty) => ty.to_token_stream(),
         });
-        let cap = match self.settings.max_attempts {
-            Some(_) => quote!(Set),
-            None => quote!(Unset),
+        let dead_letter = self.settings.dead_letter.as_ref().and_then(|given| given.value());
+        let cap = match (&self.settings.max_attempts, dead_letter) {
+            (None, _) => quote!(__q::Unset),
+            (Some(_), Some(DeadLetter::Table(table))) => {
+                quote!(__q::Checked<__q::InTable<#table>, { Self::DECLARATION.checked() }>)
+            }
+            (Some(_), _) => quote!(__q::Set),
         };
         quote! {
             type Row = __q::Checked<#row, { #is_a_table }>;
             type Takes = (#(#takes,)*);
             type Args = __q::Checked<Self::Takes, { Self::DECLARATION.checked() }>;
-            type Cap = __q::#cap;
+            type Cap = #cap;
         }
     }
 

@@ -115,8 +115,8 @@ pub(crate) const KEYS: Vocabulary = Vocabulary {
 /// What stands in `dead_letter(..)`.
 pub(crate) const DEAD_LETTER: Vocabulary = Vocabulary {
     noun: "place for dead letters",
-    known: &["group"],
-    not_yet: &[("table", "write `dead_letter(group = \"failed\")`")],
+    known: &["group", "table"],
+    not_yet: &[],
     synonyms: &[
         ("group", &["queue", "name", "topic", "channel", "kind"]),
         ("table", &["row", "into", "to"]),

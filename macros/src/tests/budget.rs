@@ -63,11 +63,13 @@ fn assert_subscriber(arguments: &str, function: &str, extractors: usize) {
 fn a_subscriber_stays_within_its_lines() {
     const SOME_KEYS: &str =
         r#"Job, group = "a", workers = 16, max_attempts = 5, dead_letter(group = "failed")"#;
+    const DEAD_TABLE: &str = "Job, workers = 16, max_attempts = 5, dead_letter(table = DeadJob)";
     assert_subscriber(EVERY_KEY, EVERY_ARGUMENT, 2);
     for (arguments, name, output) in [
         ("Job", "send", ""),
         ("jobs::EmailJob", "send_welcome_email", "-> Result<(), Error>"),
         (SOME_KEYS, "send_welcome_email", "-> Outcome"),
+        (DEAD_TABLE, "send_welcome_email", "-> Outcome"),
         (EVERY_KEY, "send", "-> Result<(), Error>"),
         (EVERY_KEY, "send_welcome_email", "-> Result<(), Error>"),
     ] {

@@ -87,6 +87,12 @@ fn a_subscriber_of_the_design() {
 }
 
 #[test]
+fn a_subscriber_whose_dead_letters_have_a_table() {
+    let arguments = "EmailJob, max_attempts = 5, dead_letter(table = dead::EmailJob)";
+    assert_snapshot!(handler(arguments, SEND));
+}
+
+#[test]
 fn a_subscriber_with_only_what_it_must_have() {
     assert_snapshot!(handler("Tick", "async fn tick() {}"));
 }

@@ -113,11 +113,6 @@ fn what_is_not_there_yet_says_so_once() {
         "Tx",
         "`Tx` is not there yet\nhelp: remove it, and write through a pool: `pool: State<Pool>`",
     );
-    refuses_key(
-        "group = \"a\", max_attempts = 5, dead_letter(table = DeadJob)",
-        "table",
-        "`table` is not there yet\nhelp: write `dead_letter(group = \"failed\")`",
-    );
     accepts("Job", "async fn send(email: &Email, pool: State<Pool>) {}");
 }
 
@@ -180,6 +175,13 @@ fn a_cap_and_a_dead_letter_stand_together() {
          help: add `dead_letter(group = \"failed\")`",
     );
     refuses_key(
+        "max_attempts = 5",
+        "max_attempts",
+        "`max_attempts` has no place for a row whose attempts are spent\n\
+         help: add `dead_letter(table = DeadEmail)`, or `dead_letter(group = \"failed\")` in a table \
+         with groups",
+    );
+    refuses_key(
         "group = \"a\", dead_letter(group = \"failed\")",
         "dead_letter",
         "`dead_letter` does not say after how many attempts\nhelp: add `max_attempts = 5`",
@@ -188,7 +190,15 @@ fn a_cap_and_a_dead_letter_stand_together() {
         "max_attempts = 5, dead_letter(group = \"failed\")",
         "dead_letter",
         "`dead_letter` moves a row to another group, and this subscriber has none\n\
-         help: add `group = \"welcome\"`",
+         help: add `group = \"welcome\"`, or write `dead_letter(table = DeadEmail)` in a table \
+         without groups",
+    );
+    refuses_key(
+        "group = \"a\", max_attempts = 5, dead_letter(table = DeadJob)",
+        "DeadJob",
+        "`dead_letter` moves a row to another table, and this one has groups\n\
+         help: write `dead_letter(group = \"failed\")`\n\
+         note: in a table without groups, remove `group`",
     );
     refuses_key(
         "group = \"a\", max_attempts = 5, dead_letter(group = \"a\")",
@@ -227,11 +237,13 @@ fn a_cap_and_a_dead_letter_stand_together() {
         refuses_key(arguments, at, &format!("unknown subscriber key `{at}`\nhelp: {help}"));
     }
     accepts("Job, group = \"welcome\", max_attempts = 5, dead_letter(group = \"failed\")", SEND);
+    accepts("Job, max_attempts = 5, dead_letter(table = dead::Job)", SEND);
 }
 
 #[test]
-fn a_dead_letter_names_its_group() {
-    let help = "help: write `dead_letter(group = \"failed\")`";
+fn a_dead_letter_names_its_place() {
+    let help = "help: write `dead_letter(group = \"failed\")`, or `dead_letter(table = DeadEmail)` in \
+        a table without groups";
     for (written, at, sentence) in [
         ("dead_letter", "dead_letter", "`dead_letter` does not say where rows go"),
         ("dead_letter()", "dead_letter", "`dead_letter` does not say where rows go"),
@@ -245,6 +257,28 @@ fn a_dead_letter_names_its_group() {
         "group = \"a\", max_attempts = 5, dead_letter(grup = \"f\")",
         "grup",
         "unknown place for dead letters `grup`\nhelp: there is one with a similar name: `group`",
+    );
+    refuses_key(
+        "max_attempts = 5, dead_letter(into = DeadJob)",
+        "into",
+        "unknown place for dead letters `into`\nhelp: here it is called `table`",
+    );
+    refuses_key(
+        "max_attempts = 5, dead_letter(table = \"dead_jobs\")",
+        "\"dead_jobs\"",
+        "the table of dead letters is named by its row type\n\
+         help: write `dead_letter(table = DeadEmail)` for `struct DeadEmail`",
+    );
+    refuses_key(
+        "max_attempts = 5, dead_letter(table)",
+        "table",
+        "`table` needs a value\nhelp: write `table = DeadEmail`",
+    );
+    refuses_key(
+        "max_attempts = 5, dead_letter(group = \"f\", table = DeadJob)",
+        "table",
+        "dead letters go to a group or to a table, not to both\n\
+         help: keep `group` in a table with groups, else `table`",
     );
 }
 
@@ -281,7 +315,8 @@ fn an_undecodable_row_has_an_answer() {
             "dead_letter",
             "dead_letter",
             "this subscriber has no place for dead letters\n\
-             help: add `max_attempts = 5, dead_letter(group = \"failed\")`"
+             help: add `max_attempts = 5, dead_letter(table = DeadEmail)`, or `max_attempts = 5, \
+             dead_letter(group = \"failed\")` in a table with groups"
                 .to_owned(),
         ),
     ] {

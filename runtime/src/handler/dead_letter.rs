@@ -16,23 +16,37 @@ pub(crate) enum DeadLetter {
     Table(TableDescriptor),
 }
 
-/// Where the attribute says that they go.
+/// Where an attribute says that they go.
 #[derive(Debug, Clone, Copy)]
-#[doc(hidden)]
-pub enum Grave {
-    /// Another group of their table.
+pub(crate) enum Place {
     Group(&'static str),
-    /// Another table with the same columns.
     Table(TableDescriptor),
 }
 
-impl From<Grave> for DeadLetter {
-    fn from(grave: Grave) -> Self {
-        match grave {
-            Grave::Group(group) => Self::Group(group.to_owned()),
-            Grave::Table(table) => Self::Table(table),
+impl From<Place> for DeadLetter {
+    fn from(place: Place) -> Self {
+        match place {
+            Place::Group(group) => Self::Group(group.to_owned()),
+            Place::Table(table) => Self::Table(table),
         }
     }
+}
+
+/// Where an attribute says that the spent rows of the table `T` go.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Grave<T>(pub(super) Place, PhantomData<fn() -> T>);
+
+/// They go to another group.
+#[must_use]
+pub const fn in_group<T>(group: &'static str) -> Grave<T> {
+    Grave(Place::Group(group), PhantomData)
+}
+
+/// They go to the table `D`. That `T` has no groups is asked where the attribute names none.
+#[must_use]
+pub const fn in_table<D: TakesDeadLetters<Id: SameId<T::Id>>, T: QueueTable>() -> Grave<T> {
+    Grave(Place::Table(D::TABLE), PhantomData)
 }
 
 /// A table whose dead letters are a group of it.
@@ -59,17 +73,17 @@ pub trait BuriesInTable {}
 #[diagnostic::do_not_recommend]
 impl<T: Ungrouped> BuriesInTable for T {}
 
-/// A table that can take the dead letters of `T`.
+/// A table that can take dead letters.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot take dead letters: it is not a queue table",
+    message = "`{Self}` cannot take dead letters, because it is not a queue table",
     label = "not a queue table",
-    note = "declare it as a table with the columns of `{T}`: add `#[derive(QueueTable, sqlx::FromRow)]` and `#[queue_table(name = \"..\")]` to `{Self}`"
+    note = "declare it as one, with the columns of the table that its rows come from: `#[derive(QueueTable, sqlx::FromRow)]` and `#[queue_table(name = \"..\")]`"
 )]
 #[doc(hidden)]
-pub trait TakesDeadLettersOf<T: QueueTable> {}
+pub trait TakesDeadLetters: QueueTable {}
 
 #[diagnostic::do_not_recommend]
-impl<T: QueueTable, D: QueueTable<Id: SameId<T::Id>>> TakesDeadLettersOf<T> for D {}
+impl<D: QueueTable> TakesDeadLetters for D {}
 
 /// The same type of id: a dead letter keeps the id of its row.
 #[diagnostic::on_unimplemented(

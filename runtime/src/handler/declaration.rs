@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use super::dead_letter::Place;
 use super::{CountsAttempts, Declared, Grave, Grouped, Leased, Signature, Ungrouped};
 
 /// What happens to a row whose message cannot be decoded. It is never deleted unless `Drop` says so.
@@ -36,7 +37,7 @@ pub struct Declaration {
     pub(crate) lease: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_attempts: Option<u32>,
-    pub(crate) dead_letter: Option<Grave>,
+    pub(crate) dead_letter: Option<Place>,
     pub(crate) on_decode_failure: DecodeFailure,
     pub(crate) can_fail: bool,
 }
@@ -158,11 +159,11 @@ impl<S: Declared> Declaring<S> {
     pub const fn max_attempts(
         mut self,
         attempts: u32,
-        dead_letter_group: &'static str,
+        dead_letter: Grave<S::Row>,
         _: Fits<S::Row>,
     ) -> Self {
         self.0.max_attempts = Some(attempts);
-        self.0.dead_letter = Some(Grave::Group(dead_letter_group));
+        self.0.dead_letter = Some(dead_letter.0);
         self
     }
 

@@ -22,7 +22,8 @@ pub(crate) use cx::id;
 pub use cx::{Cx, Meta, Taken};
 pub(crate) use dead_letter::DeadLetter;
 pub use dead_letter::{
-    BuriedOn, BuriesInGroup, BuriesInTable, Grave, InTable, SameId, TakesDeadLettersOf,
+    BuriedOn, BuriesInGroup, BuriesInTable, Grave, InTable, SameId, TakesDeadLetters, in_group,
+    in_table,
 };
 pub use declaration::{
     Declaration, Declaring, DecodeFailure, Fits, counted, grouped, leased, of, retry_after,

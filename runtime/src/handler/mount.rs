@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::{
     BuriesInGroup, BuriesInTable, CountsAttempts, DeadLetter, Declaration, Declared, DecodeFailure,
-    Grouped, InTable, Leased, Mark, Marked, QueueTable, TableOf, TakesBatches, TakesDeadLettersOf,
+    Grouped, InTable, Leased, Mark, Marked, QueueTable, SameId, TableOf, TakesBatches,
+    TakesDeadLetters,
 };
 
 /// The cap or the dead letter is set.
@@ -179,7 +180,7 @@ impl<S: Mark, Cap, Dead> Mounted<S, Cap, Dead> {
     /// own table, with the same names and types, and may have more.
     pub fn dead_letter_table<D>(self) -> Mounted<S, Cap, InTable<D>>
     where
-        D: QueueTable + TakesDeadLettersOf<TableOf<S>>,
+        D: TakesDeadLetters<Id: SameId<<TableOf<S> as QueueTable>::Id>>,
         TableOf<S>: BuriesInTable,
     {
         self.with(|settings| settings.dead_letter = Some(DeadLetter::Table(D::TABLE))).marked()
@@ -284,7 +285,7 @@ pub trait Mount<Args>: Sized {
     /// See [`Mounted::dead_letter_table`].
     fn dead_letter_table<D>(self) -> Mounted<Self::Subscriber, Self::Cap, InTable<D>>
     where
-        D: QueueTable + TakesDeadLettersOf<TableOf<Self::Subscriber>>,
+        D: TakesDeadLetters<Id: SameId<<TableOf<Self::Subscriber> as QueueTable>::Id>>,
         TableOf<Self::Subscriber>: BuriesInTable,
     {
         self.mounted().dead_letter_table()

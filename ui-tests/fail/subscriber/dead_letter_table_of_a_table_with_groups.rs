@@ -1,0 +1,11 @@
+use queue_table::prelude::*;
+use queue_table_ui_tests::{DeadCounted, Job};
+
+#[subscriber(Job, group = "mail", max_attempts = 5, dead_letter(table = DeadCounted))]
+async fn send(row: &Job) {
+    let _ = row;
+}
+
+fn main() {
+    queue_table_ui_tests::on_sqlite(|b| { b.mount(send); });
+}
