@@ -70,6 +70,7 @@ pub struct Proxy {
     weather: watch::Sender<Weather>,
     connections: Arc<AtomicUsize>,
     accepted: Arc<AtomicUsize>,
+    asked: Arc<AtomicUsize>,
     _task: AbortOnDropHandle<()>,
 }
 
@@ -88,9 +89,14 @@ impl Proxy {
         });
         let connections = Arc::new(AtomicUsize::new(0));
         let accepted = Arc::new(AtomicUsize::new(0));
-        let counts = (Arc::clone(&connections), Arc::clone(&accepted));
-        let task = tokio::spawn(listen(listener, server, told, counts));
-        Self { address, weather, connections, accepted, _task: AbortOnDropHandle::new(task) }
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counts = Counts {
+            connections: Arc::clone(&connections),
+            accepted: Arc::clone(&accepted),
+            asked: Arc::clone(&asked),
+        };
+        let task = AbortOnDropHandle::new(tokio::spawn(listen(listener, server, told, counts)));
+        Self { address, weather, connections, accepted, asked, _task: task }
     }
 
     /// A proxy to the server of a URL, and the URL that leads through it.
@@ -118,6 +124,13 @@ impl Proxy {
     #[must_use]
     pub fn accepted(&self) -> usize {
         self.accepted.load(Ordering::Relaxed)
+    }
+
+    /// How often clients sent something, as a rule: a client that waits for each answer sends what
+    /// it asks in one piece, so that this counts the round trips.
+    #[must_use]
+    pub fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
     }
 
     /// Delays what comes in from now on; what came in before keeps its time.
@@ -155,22 +168,30 @@ impl Proxy {
     }
 }
 
+/// What is counted of all connections.
+#[derive(Debug, Clone)]
+struct Counts {
+    connections: Arc<AtomicUsize>,
+    accepted: Arc<AtomicUsize>,
+    asked: Arc<AtomicUsize>,
+}
+
 async fn listen(
     listener: TcpListener,
     server: SocketAddr,
     weather: watch::Receiver<Weather>,
-    (connections, accepted): (Arc<AtomicUsize>, Arc<AtomicUsize>),
+    counts: Counts,
 ) {
     // Dropped with this task, it ends the connections.
     let mut tasks = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
         let weather = weather.clone();
-        let connections = Arc::clone(&connections);
-        connections.fetch_add(1, Ordering::Relaxed);
-        accepted.fetch_add(1, Ordering::Relaxed);
+        let counts = counts.clone();
+        counts.connections.fetch_add(1, Ordering::Relaxed);
+        counts.accepted.fetch_add(1, Ordering::Relaxed);
         tasks.spawn(async move {
-            let end = carry(client, server, weather).await;
-            connections.fetch_sub(1, Ordering::Relaxed);
+            let end = carry(client, server, weather, &counts.asked).await;
+            counts.connections.fetch_sub(1, Ordering::Relaxed);
             if let Some((client, server)) = end {
                 tokio::join!(drain(client), drain(server));
             }
@@ -183,6 +204,7 @@ async fn carry(
     mut client: TcpStream,
     server: SocketAddr,
     weather: watch::Receiver<Weather>,
+    asked: &AtomicUsize,
 ) -> Option<(TcpStream, TcpStream)> {
     let Weather { cuts: before, strands, .. } = *weather.borrow();
     let Ok(mut server) = TcpStream::connect(server).await else {
@@ -194,8 +216,8 @@ async fn carry(
         let (from_client, to_client) = client.split();
         let (from_server, to_server) = server.split();
         let carried = tokio::try_join!(
-            pump(from_client, to_server, Way::ToServer, strands, weather.clone()),
-            pump(from_server, to_client, Way::ToClient, strands, weather.clone()),
+            pump(from_client, to_server, Way::ToServer, strands, weather.clone(), Some(asked)),
+            pump(from_server, to_client, Way::ToClient, strands, weather.clone(), None),
         );
         // A frozen network does not tell one end that the other is gone.
         thawed(&mut weather.clone(), strands).await;
@@ -223,6 +245,7 @@ async fn pump(
     way: Way,
     strands: usize,
     mut weather: watch::Receiver<Weather>,
+    count: Option<&AtomicUsize>,
 ) -> io::Result<()> {
     let (sender, mut receiver) = mpsc::channel(CHUNKS);
     let told = weather.clone();
@@ -232,6 +255,7 @@ async fn pump(
             if from.read_buf(&mut chunk).await? == 0 {
                 return Ok(());
             }
+            count.map(|count| count.fetch_add(1, Ordering::Relaxed));
             let due = Instant::now() + told.borrow().delay(way);
             if sender.send((due, chunk)).await.is_err() {
                 return Ok(());
@@ -321,6 +345,16 @@ mod tests {
             0,
             "the end of the connection goes through"
         );
+    }
+
+    #[tokio::test]
+    async fn questions_are_counted_and_answers_are_not() {
+        let (proxy, mut client) = echo().await;
+        let before = proxy.asked();
+        for _ in 0..5 {
+            ask(&mut client, b"question").await.unwrap();
+        }
+        assert_eq!(proxy.asked(), before + 5);
     }
 
     #[tokio::test]

@@ -8,6 +8,7 @@ use ground::{broker, publish, start};
 
 #[path = "../../promises/attempts.rs"]
 mod attempts;
+mod columns;
 #[path = "../../promises/decoding.rs"]
 mod decoding;
 #[path = "../../promises/ground.rs"]
@@ -20,6 +21,9 @@ mod outcomes;
 mod publishing;
 #[path = "../../promises/services.rs"]
 mod services;
+mod settings;
+mod transactions;
+mod trips;
 #[path = "../../promises/waking.rs"]
 mod waking;
 
@@ -29,11 +33,15 @@ pub(crate) fn trials(
 ) -> Vec<queue_table_tests::conformance::Trial> {
     let modules = [
         attempts::trials(stands),
+        columns::trials(stands),
         decoding::trials(stands),
         handlers::trials(stands),
         outcomes::trials(stands),
         publishing::trials(stands),
         services::trials(stands),
+        settings::trials(stands),
+        transactions::trials(stands),
+        trips::trials(stands),
         waking::trials(stands),
     ];
     modules.into_iter().flatten().collect()

@@ -1,0 +1,158 @@
+//! The transactions that rows are in work in: how many there are, and what they keep from others.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use queue_table::prelude::*;
+use queue_table_tests::conformance;
+use queue_table_tests::database::TestDb;
+use queue_table_tests::eventually::{eventually, stays};
+use sqlx::Connection;
+use sqlx::postgres::PgConnection;
+use tokio::sync::Semaphore;
+
+use super::queue::{Script, create_tables, scripted};
+use super::{Database, broker, publish, start};
+
+conformance![
+    Database:
+    a_delivery_has_a_transaction_and_nothing_else_has_one,
+    a_row_in_work_is_locked_for_everybody,
+    a_row_in_work_can_be_referred_to,
+    two_processes_never_have_the_same_row,
+    a_row_is_settled_with_the_lock_that_claimed_it,
+];
+
+/// A handler that works until the test lets it end.
+fn gated(gate: &Arc<Semaphore>) -> Script {
+    let gate = Arc::clone(gate);
+    Script::new(move |_| {
+        let gate = Arc::clone(&gate);
+        async move {
+            gate.acquire().await.unwrap().forget();
+            Outcome::ack()
+        }
+    })
+}
+
+/// How many sessions of the test have a transaction open and do nothing in it.
+async fn open(db: &TestDb<Database>) -> i64 {
+    db.value(
+        "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' \
+         AND application_name = current_setting('application_name')",
+    )
+    .await
+}
+
+async fn a_delivery_has_a_transaction_and_nothing_else_has_one(db: TestDb<Database>) {
+    create_tables(&db).await;
+    let gate = Arc::new(Semaphore::new(0));
+    let script = gated(&gate);
+    let running = start(&db, &script).await;
+    let moment = Duration::from_millis(300);
+    stays("an idle subscription has none", moment, async || open(&db).await == 0).await;
+    publish(&db, 3).await;
+    eventually("three are in work", async || script.seen().len() == 3).await;
+    eventually("each has one", async || open(&db).await == 3).await;
+    stays("and no more", moment, async || open(&db).await == 3).await;
+    gate.add_permits(2);
+    eventually("one is left", async || open(&db).await == 1).await;
+    gate.add_permits(1);
+    eventually("none is left", async || open(&db).await == 0).await;
+    stays("and none comes back", moment, async || open(&db).await == 0).await;
+    assert_eq!(db.value::<i64>("SELECT count(*) FROM jobs").await, 0);
+    running.shutdown().await.unwrap();
+}
+
+async fn a_row_in_work_is_locked_for_everybody(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 1).await;
+    let gate = Arc::new(Semaphore::new(0));
+    let script = gated(&gate);
+    let running = start(&db, &script).await;
+    eventually("it is in work", async || script.seen().len() == 1).await;
+    let free: Vec<(i64,)> = db.rows("SELECT id FROM jobs FOR NO KEY UPDATE SKIP LOCKED").await;
+    assert_eq!(free, [], "whoever else claims leaves it out");
+    gate.add_permits(1);
+    running.shutdown().await.unwrap();
+    assert_eq!(script.seen(), [(1, 1)]);
+}
+
+/// As a service does whose handlers insert what belongs to the row, on connections of its own.
+async fn a_row_in_work_can_be_referred_to(db: TestDb<Database>) {
+    create_tables(&db).await;
+    db.execute("CREATE TABLE children (job bigint REFERENCES jobs (id) ON DELETE CASCADE)").await;
+    publish(&db, 1).await;
+    let gate = Arc::new(Semaphore::new(0));
+    let script = gated(&gate);
+    let running = start(&db, &script).await;
+    eventually("it is in work", async || script.seen().len() == 1).await;
+    let mut other = PgConnection::connect(db.url()).await.unwrap();
+    // An error, if it had to wait.
+    let insert = "SET lock_timeout = '1s'; INSERT INTO children VALUES (1)";
+    sqlx::raw_sql(insert).execute(&mut other).await.unwrap();
+    other.close().await.unwrap();
+    gate.add_permits(1);
+    eventually("it is done", async || db.value::<i64>("SELECT count(*) FROM jobs").await == 0)
+        .await;
+    running.shutdown().await.unwrap();
+}
+
+async fn two_processes_never_have_the_same_row(db: TestDb<Database>) {
+    create_tables(&db).await;
+    let rows = 500;
+    publish(&db, rows).await;
+    let scripts: Vec<_> = (0..3).map(|_| Script::always(Outcome::ack())).collect();
+    let mut running = Vec::new();
+    for script in &scripts {
+        running.push(start(&db, script).await);
+    }
+    eventually("no row is left", async || db.value::<i64>("SELECT count(*) FROM jobs").await == 0)
+        .await;
+    for running in running {
+        running.shutdown().await.unwrap();
+    }
+    let mut seen: Vec<_> = scripts.iter().flat_map(Script::seen).collect();
+    seen.sort_unstable();
+    assert_eq!(seen, (1..=rows).map(|n| (n, 1)).collect::<Vec<_>>());
+}
+
+/// Somebody who waits for the row gets it after its outcome, and never before.
+async fn a_row_is_settled_with_the_lock_that_claimed_it(db: TestDb<Database>) {
+    create_tables(&db).await;
+    publish(&db, 1).await;
+    let script = Script::new(async |seen| match seen.attempt {
+        1 => Outcome::retry().because("first"),
+        _ => std::future::pending().await,
+    });
+    let gate = Arc::new(Semaphore::new(0));
+    let (held, then) = (Arc::clone(&gate), script.clone());
+    let script = Script::new(move |seen| {
+        let (gate, then) = (Arc::clone(&held), then.clone());
+        async move {
+            gate.acquire().await.unwrap().forget();
+            then.act(seen).await
+        }
+    });
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(scripted);
+    });
+    let running = service.drain_timeout(Duration::ZERO).start().await.unwrap();
+    eventually("it is in work", async || script.seen().len() == 1).await;
+    let waiting = tokio::spawn({
+        let pool = db.pool().clone();
+        async move {
+            let read = "SELECT attempt, last_error FROM jobs WHERE id = 1 FOR UPDATE";
+            sqlx::query_as::<_, (i32, Option<String>)>(read).fetch_one(&pool).await.unwrap()
+        }
+    });
+    eventually("somebody waits for it", async || {
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+             AND application_name = current_setting('application_name')";
+        db.value::<i64>(waits).await == 1
+    })
+    .await;
+    gate.add_permits(1);
+    assert_eq!(waiting.await.unwrap(), (2, Some("first".to_owned())));
+    running.shutdown().await.unwrap();
+}
