@@ -1,6 +1,5 @@
 //! Transactions of one worker, one after the other on one connection.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{LEFT_ALONE, RowLocks};
@@ -78,12 +77,17 @@ impl<'a, DB: Backend, T: TableOn<DB>> Chain<'a, DB, T> {
         loop {
             let now = Instant::now();
             let woken = subscription.wake.take() | subscription.due.lock().take_due(now);
+            let single = self.locks.takes_one();
             let (from, after) = {
                 let mut course = course.lock();
+                if single {
+                    // What was undone stands at the beginning.
+                    course.forget();
+                }
                 let from = course.next(now, woken);
                 (from, course.watermark().cloned())
             };
-            let limit = self.limit(from).max(2 * nameless);
+            let limit = if single { 1 } else { self.limit(from) }.max(2 * nameless);
             let query = self.query(from, after.as_ref(), limit)?;
             let claimed = self.session.rows(query).await?;
             let full = claimed.len() == limit;
@@ -100,12 +104,7 @@ impl<'a, DB: Backend, T: TableOn<DB>> Chain<'a, DB, T> {
     }
 
     fn limit(&self, from: ClaimFrom) -> usize {
-        let RowLocks { subscription, singly, .. } = self.locks;
-        let one = |left: usize| left.checked_sub(1);
-        if singly.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one).is_ok() {
-            return 1;
-        }
-        let batch = subscription.settings.batch;
+        let batch = self.locks.subscription.settings.batch;
         // Due retries get a tenth of what there is room for.
         if from == ClaimFrom::Retries { batch.div_ceil(10) } else { batch }
     }

@@ -83,4 +83,10 @@ impl<DB: Backend, T: TableOn<DB>> RowLocks<DB, T> {
     pub(crate) fn claim_singly(&self, rows: usize) {
         self.singly.fetch_max(rows, Ordering::Relaxed);
     }
+
+    /// Whether the next claim is one of those for a row alone.
+    fn takes_one(&self) -> bool {
+        let one = |left: usize| left.checked_sub(1);
+        self.singly.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one).is_ok()
+    }
 }
