@@ -6,6 +6,7 @@
     reason = "a test fails by panicking, and everything here is called by tests"
 )]
 
+pub mod batches;
 pub mod conformance;
 pub mod database;
 pub mod errands;

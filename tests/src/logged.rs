@@ -11,11 +11,12 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
 static EVENTS: Mutex<Vec<Fields>> = Mutex::new(Vec::new());
+static BATCHES: Mutex<Vec<Fields>> = Mutex::new(Vec::new());
 
 /// The fields of an event, by name; its text is `message`.
 pub type Fields = BTreeMap<&'static str, String>;
 
-/// Listens to warnings and errors of the queue from now on. All tests of a process share what is
+/// Listens to warnings and errors of the queue, and to calls with batches, from now on. All tests of a process share what is
 /// heard, so each must know its own rows by their ids.
 pub fn listen() {
     static ONCE: Once = Once::new();
@@ -49,16 +50,30 @@ pub fn of_row(message: &str, row: i64) -> Vec<Fields> {
     events.iter().filter(is_it).cloned().collect()
 }
 
+/// The spans of the calls of a handler of batches.
+#[must_use]
+pub fn batches(subscription: &str) -> Vec<Fields> {
+    let (spans, name) = (BATCHES.lock(), format!("{subscription:?}"));
+    spans.iter().filter(|fields| fields.get("subscription") == Some(&name)).cloned().collect()
+}
+
 struct Listener;
 
 impl Subscriber for Listener {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event()
-            && metadata.target().starts_with("queue_table")
-            && *metadata.level() <= Level::WARN
+        let listens = if metadata.is_event() {
+            *metadata.level() <= Level::WARN
+        } else {
+            // What is neither asks whether anybody would listen.
+            !metadata.is_span() || metadata.name() == "batch"
+        };
+        listens && metadata.target().starts_with("queue_table")
     }
 
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut fields = Visited(Fields::new());
+        span.record(&mut fields);
+        BATCHES.lock().push(fields.0);
         Id::from_u64(1)
     }
 
