@@ -1,7 +1,7 @@
 //! The shapes of table that a declaration can have, for the tests of their SQL.
 //!
-//! The table of a shape stands in `tests/sql/<database>/<shape>/table.sql`, written by hand; beside
-//! it stands every statement that the queue sends to it, written by the dialect.
+//! The table of a shape stands in `tests/sql/<database>/<shape>/table.sql`, written by hand, and that
+//! of its dead letters in `dead_letters.sql`; beside them stands every statement that the queue sends to it, written by the dialect.
 
 mod statements;
 
@@ -22,6 +22,9 @@ pub struct Shape {
     pub table_of: &'static str,
     /// What the derive would record of it.
     pub table: TableDescriptor,
+    /// The table of its dead letters, for the statements that move rows there. A dialect does not
+    /// ask whether a table has groups, so that a few shapes show all of them.
+    pub dead: Option<TableDescriptor>,
     /// Whose clock its statements ask.
     pub clock: Clock,
     /// The type of its primary key, as a server must be told it.
@@ -39,7 +42,13 @@ impl Shape {
         ready: &'static str,
         inserts: Vec<(&'static str, Insert)>,
     ) -> Self {
-        Self { name, table_of: name, table, clock: Clock::Database, id: "bigint", ready, inserts }
+        let (clock, id) = (Clock::Database, "bigint");
+        Self { name, table_of: name, table, dead: None, clock, id, ready, inserts }
+    }
+
+    /// The same, with a table for its dead letters.
+    fn buried_in(self, dead: TableDescriptor) -> Self {
+        Self { dead: Some(dead), ..self }
     }
 }
 
@@ -165,6 +174,18 @@ const BORROWED_NAMES: TableDescriptor = TableDescriptor::new(
     ],
 );
 
+/// A delay of the dead letters is never null.
+const DEAD_WITH_DELAYS: TableDescriptor = TableDescriptor::new(
+    "dead_jobs",
+    &[
+        Column::id::<i64>("id"),
+        Column::attempt::<i64>("attempt"),
+        Column::retry_after::<i64>("retry_after"),
+        Column::locked_until::<Option<i64>>("locked_until"),
+        Column::payload::<String>("payload"),
+    ],
+);
+
 /// Every shape, in the order of the list above.
 #[must_use]
 pub fn shapes() -> Vec<Shape> {
@@ -184,6 +205,7 @@ pub fn shapes() -> Vec<Shape> {
             ("with_all", Insert { id: true, data: each("note"), ..later.clone() }),
         ],
     );
+    let every_role = every_role.buried_in(TableDescriptor::new("dead_jobs", EVERY_ROLE.columns()));
     let moved_clock = Shape {
         name: "moved_clock",
         clock: Clock::Shifted,
@@ -199,23 +221,28 @@ pub fn shapes() -> Vec<Shape> {
     vec![
         every_role,
         Shape::new("deletes", DELETES, "jobs_ready", vec![("fresh", fresh.clone())]),
-        Shape { id: "text", ..fewest_roles },
+        Shape { id: "text", ..fewest_roles }
+            .buried_in(TableDescriptor::new("dead_jobs", FEWEST_ROLES.columns())),
         Shape::new("keeps", KEEPS, "jobs_ready", vec![("fresh", kept), ("later", kept_later)]),
         Shape::new(
             "no_group",
             NO_GROUP,
             "jobs_ready",
             vec![("fresh", Insert { payload: true, ..Insert::default() })],
-        ),
+        )
+        .buried_in(DEAD_WITH_DELAYS),
         Shape::new("no_attempt", NO_ATTEMPT, "jobs_ready", vec![("later", later.clone())]),
         Shape::new("no_delay", NO_DELAY, "jobs_ready", vec![("fresh", fresh)]),
-        Shape::new("quoted_names", QUOTED_NAMES, "it's ready", vec![("with_note", quoted)]),
+        Shape::new("quoted_names", QUOTED_NAMES, "it's ready", vec![("with_note", quoted)])
+            .buried_in(TableDescriptor::new("dead :order", QUOTED_NAMES.columns()).schema("it's")),
         Shape::new(
             "borrowed_names",
             BORROWED_NAMES,
             "w",
             vec![("with_note", Insert { data: each("payload"), ..later.clone() })],
-        ),
+        )
+        // What a statement calls the rows that it moves.
+        .buried_in(TableDescriptor::new("moved", BORROWED_NAMES.columns())),
         moved_clock,
     ]
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use queue_table::__private::lease::{
-    ClaimFrom, Dialect, Event, Insert, Many, Names, Param, RowValue, Statement,
+    ClaimFrom, Dialect, Event, Insert, Many, Names, Param, Plan, RowValue, Statement,
 };
 use queue_table::descriptor::{Form, PayloadForm, Role, TimeForm};
 
@@ -63,11 +63,21 @@ impl Shape {
     /// The statements that make its table, and then the index of its claims.
     #[must_use]
     pub fn ddl<DB: Db>(&self) -> String {
-        let file = self.folder::<DB>().with_file_name(self.table_of).join("table.sql");
-        match std::fs::read_to_string(&file) {
+        let folder = self.folder::<DB>().with_file_name(self.table_of);
+        let read = |file: &str| match std::fs::read_to_string(folder.join(file)) {
             Ok(ddl) => ddl,
-            Err(error) => panic!("{}: {error}", file.display()),
+            Err(error) => panic!("{} of {}: {error}", file, folder.display()),
+        };
+        match self.dead {
+            Some(_) => format!("{}\n{}", read("table.sql"), read("dead_letters.sql")),
+            None => read("table.sql"),
         }
+    }
+
+    /// Those of its dead letters, where they have a table.
+    #[must_use]
+    pub fn dead_names(&self) -> Option<Names> {
+        self.dead.as_ref().and_then(Names::new)
     }
 
     /// Its quoted names.
@@ -92,17 +102,16 @@ pub fn rendered<DB: Db>(shape: &Shape) -> Vec<Rendered> {
     let settles = Event::ALL.into_iter().filter_map(|event| dialect.settle(&names, event));
     let others = [dialect.renew(&names), dialect.look(&names)].into_iter().flatten();
     for many in excepts.chain(settles).chain(others) {
-        match &many {
-            Many::Arrays(statement) => {
-                all.push(Rendered::new::<DB>(shape, statement.name(), statement.clone(), 0));
-            }
-            Many::Padded(_) => {
-                for rows in PADDED_ROWS {
-                    let (statement, rows) = many.for_rows(rows);
-                    let name = padded_name(statement.name(), rows);
-                    all.push(Rendered::new::<DB>(shape, &name, statement.clone(), rows));
-                }
-            }
+        all.extend(of_many::<DB>(shape, &many, many.statements()[0].name()));
+    }
+    if let Some(dead) = shape.dead_names() {
+        let moved = dialect.settle_into(&names, &dead);
+        for many in moved.iter().flat_map(Plan::parts) {
+            let name = many.statements()[0].name();
+            all.extend(of_many::<DB>(shape, many, &name.replace("letter", "letter_table")));
+        }
+        if let Some(many) = dialect.end_into(&names, &dead) {
+            all.extend(of_many::<DB>(shape, &many, "dead_letter_table_locked"));
         }
     }
     all.push(Rendered::new::<DB>(shape, "columns", dialect.columns(&names), 0));
@@ -120,6 +129,21 @@ pub fn rendered<DB: Db>(shape: &Shape) -> Vec<Rendered> {
         }
     }
     all
+}
+
+/// The texts of a statement over many rows.
+fn of_many<DB: Db>(shape: &Shape, many: &Many, name: &str) -> Vec<Rendered> {
+    match many {
+        Many::Arrays(statement) => vec![Rendered::new::<DB>(shape, name, statement.clone(), 0)],
+        Many::Padded(_) => {
+            let sizes = PADDED_ROWS.map(|rows| many.for_rows(rows));
+            let padded = sizes.map(|(statement, rows)| {
+                let name = padded_name(name, rows);
+                Rendered::new::<DB>(shape, &name, statement.clone(), rows)
+            });
+            padded.into()
+        }
+    }
 }
 
 fn padded_name(name: &str, rows: usize) -> String {

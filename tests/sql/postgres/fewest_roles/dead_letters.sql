@@ -1,0 +1,5 @@
+CREATE TABLE dead_jobs (
+    id text PRIMARY KEY,
+    locked_until bigint,
+    note text NOT NULL
+);
