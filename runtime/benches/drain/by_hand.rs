@@ -12,7 +12,7 @@ use crate::{BoxError, Ran};
 
 type Row = (i64, DateTime<Utc>, Vec<u8>);
 
-const CLAIM: &str = "UPDATE drain_rows AS j \
+pub(crate) const CLAIM: &str = "UPDATE drain_rows AS j \
      SET locked_until = clock_timestamp() + interval '30 seconds', attempt = j.attempt + 1 \
      WHERE j.id = ANY (ARRAY (SELECT c.id FROM drain_rows AS c WHERE c.kind = 'bench' \
      AND coalesce(c.retry_after, '-infinity') <= statement_timestamp() \
@@ -23,7 +23,7 @@ const CLAIM: &str = "UPDATE drain_rows AS j \
 
 const DELETE: &str = "DELETE FROM drain_rows WHERE id = $1 AND locked_until = $2";
 
-const DELETE_MANY: &str = "DELETE FROM drain_rows AS j USING unnest($1, $2) AS u(id, token) \
+pub(crate) const DELETE_MANY: &str = "DELETE FROM drain_rows AS j USING unnest($1, $2) AS u(id, token) \
      WHERE j.id = u.id AND j.locked_until = u.token";
 
 /// Claims and deletes one row at a time, on 8 connections.
@@ -80,7 +80,8 @@ pub(crate) async fn batched(pool: &PgPool, ran: Arc<Ran>) -> Result<(), BoxError
     Ok(())
 }
 
-fn work(payload: &[u8], ran: &Ran) -> Result<(), BoxError> {
+/// What the handler does too.
+pub(crate) fn work(payload: &[u8], ran: &Ran) -> Result<(), BoxError> {
     let job: Job = serde_json::from_slice(payload)?;
     ran.row(job.row);
     Ok(())

@@ -2,7 +2,10 @@
 //!
 //! `QUEUE_TABLE_STANDS=postgres15=postgres://.. cargo bench -p queue-table --bench drain`
 
+mod batches;
 mod by_hand;
+mod cost;
+mod inserts;
 mod rows;
 
 use std::sync::Arc;
@@ -108,6 +111,8 @@ async fn measure(url: &str) -> Result<(), BoxError> {
         one.push(round(&pool, |ran| by_hand::one_by_one(&pool, ran)).await?);
         batched.push(round(&pool, |ran| by_hand::batched(&pool, ran)).await?);
     }
+    let batches = batches::measure(url, &pool).await?;
+    let inserts = [inserts::on_postgres(&pool).await?, inserts::on_sqlite().await?];
     rows::remove(&pool).await?;
     let (our, one, batched) = (median(our), median(one), median(batched));
     if !durable {
@@ -117,7 +122,7 @@ async fn measure(url: &str) -> Result<(), BoxError> {
     if batched.rows_per_second < 15.0 * one.rows_per_second {
         return Err("the batched loop is under 15 times the loop: it is no yardstick".into());
     }
-    let json = serde_json::json!({
+    let mut json = serde_json::json!({
         "rows_per_second": our.rows_per_second.round(),
         "loop_rows_per_second": one.rows_per_second.round(),
         "batched_loop_rows_per_second": batched.rows_per_second.round(),
@@ -125,6 +130,11 @@ async fn measure(url: &str) -> Result<(), BoxError> {
         "batched_ratio": our.rows_per_second / batched.rows_per_second,
         "commits_per_100_rows": our.commits as f64 * 100.0 / ROWS as f64,
     });
+    for more in [batches].into_iter().chain(inserts) {
+        if let (Some(json), serde_json::Value::Object(more)) = (json.as_object_mut(), more) {
+            json.extend(more);
+        }
+    }
     println!("{json}");
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! The table of the benchmark: the same DDL and the same rows for every kind.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
 use queue_table::QueueTable;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, PgPool};
 
 /// The table, for the declared kind.
@@ -24,9 +26,14 @@ pub(crate) struct Rows {
 }
 
 /// A message of about 60 bytes.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) row: usize,
+    /// Written by the inserts; a handler reads the number only.
+    #[serde(skip_deserializing)]
+    pub(crate) to: Cow<'static, str>,
+    #[serde(skip_deserializing)]
+    pub(crate) subject: Cow<'static, str>,
 }
 
 const CREATE: &[&str] = &[
