@@ -8,6 +8,12 @@
 pub const SWEEP_LIST: &[&str] = &[
     "settings::connect",
     "connected::shutdown",
+    "subscribe::subscribe",
+    "stream::next",
+    "in_hand::ack",
+    "in_hand::discard",
+    "in_hand::retry",
+    "in_hand::retry_after",
     "message::insert",
     "messages::insert",
     "publisher::publish",

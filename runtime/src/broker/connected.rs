@@ -23,7 +23,7 @@ pub(crate) struct Shared<DB: Backend> {
     pub(super) subscribed: Arc<Register>,
     /// Streams whose rows are in the user's hands.
     pub(super) streams: Mutex<Vec<Stream>>,
-    /// The broker is shut down: nothing is claimed or renewed for the streams any more.
+    /// The broker is shut down: nothing is claimed any more, and for the streams nothing renewed.
     pub(super) closing: CancellationToken,
     /// Checked by publishers: a shared pool stays open, so nothing else would refuse them.
     closed: AtomicBool,

@@ -97,7 +97,7 @@ pub(crate) async fn open<DB: Backend, T: TableOn<DB>>(
         states: states.clone(),
         due: Mutex::default(),
         due_sooner: Notify::new(),
-        draining: CancellationToken::new(),
+        draining: shared.closing.child_token(),
         over: CancellationToken::new(),
         ended: Mutex::default(),
         panic: Mutex::default(),

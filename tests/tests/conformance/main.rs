@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         let trials = [
             stands::trials(on),
             on_postgres::promises::trials(on),
+            on_postgres::hands::trials(on),
             on_postgres::idling::trials(on),
             on_postgres::refusing::trials(on),
             on_postgres::row_locks::trials(on),

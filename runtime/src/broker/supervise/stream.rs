@@ -65,10 +65,7 @@ async fn supervise<DB: Backend, T: TableOn<DB>>(
     let keeper = tokio::spawn(task(shared(), keep_leases(shared(), renewing.clone())));
     let settler = tokio::spawn(task(shared(), settle_outcomes(shared())));
     let claimer = tokio::spawn(task(shared(), claim_rows(shared())));
-    tokio::select! {
-        () = closing.cancelled() => subscription.draining.cancel(),
-        () = subscription.draining.cancelled() => {}
-    }
+    subscription.draining.cancelled().await;
     // A claim that is on its way is waited for: its rows are ours, and are given back.
     let _ = claimer.await;
     ledger.lock().give_back();

@@ -1,5 +1,6 @@
 //! The promises on PostgreSQL.
 
+pub(crate) mod hands;
 pub(crate) mod idling;
 pub(crate) mod refusing;
 pub(crate) mod row_locks;

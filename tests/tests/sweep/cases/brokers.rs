@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use queue_table::prelude::*;
-use queue_table::{ConnectedSqlxBroker, Publisher};
+use queue_table::{ConnectedSqlxBroker, Publisher, SubscribeOptions};
 use queue_table_tests::database::TestDb;
 use queue_table_tests::queue::{Job, Task};
 
@@ -43,6 +43,9 @@ pub(super) async fn shutdown(db: TestDb<Database>) {
             }
         };
         let publisher = busy(&broker, ground.connections).await;
+        let options = SubscribeOptions::new().group("work").in_flight(2);
+        let mut stream = broker.subscribe::<Job>(options).await.unwrap();
+        let delivery = stream.next().await.unwrap().unwrap();
         // On its way while the broker is shut down: its connection is not idle then.
         let under_way = tokio::spawn({
             let publisher = publisher.clone();
@@ -55,7 +58,12 @@ pub(super) async fn shutdown(db: TestDb<Database>) {
         if point.polls > 0 {
             let refused = one(&publisher).await.unwrap_err();
             assert!(matches!(refused, SqlxBrokerError::Closed), "{refused}");
+            assert!(stream.next().await.is_none(), "the stream goes on");
         }
+        // Whatever became of the shutdown, it is settled.
+        delivery.ack().await.unwrap();
+        drop(stream);
+        ground.is_sound().await;
         ground.no_slot_is_lost(&shared).await;
         shared.close().await;
         // The publisher is still there, as it would be in a service that goes on.
