@@ -21,6 +21,8 @@ mod inserts_are_send;
 mod names_that_could_clash;
 #[path = "../pass/no_implicit_prelude.rs"]
 mod no_implicit_prelude;
+#[path = "../pass/payload.rs"]
+mod payload;
 #[path = "../pass/plain_calls.rs"]
 mod plain_calls;
 #[path = "../pass/strict_lints.rs"]

@@ -40,7 +40,7 @@ pub(crate) struct Given<T> {
 #[derive(Debug)]
 pub(crate) enum DeadLetter {
     Group(LitStr),
-    Table(Type),
+    Table(Box<Type>),
 }
 
 #[derive(Debug)]
@@ -236,7 +236,7 @@ fn dead_letter(entry: &Entry, errors: &mut Errors) -> Result<DeadLetter, Reporte
     errors.none_since(&mark)?;
     match (group, table) {
         (Some(group), None) => group.value.map(DeadLetter::Group),
-        (None, Some(table)) => table.value.map(DeadLetter::Table),
+        (None, Some(table)) => table.value.map(Box::new).map(DeadLetter::Table),
         (Some(_), Some(table)) => {
             let message = Message::new("dead letters go to a group or to a table, not to both")
                 .help("keep `group` in a table with groups, else `table`");

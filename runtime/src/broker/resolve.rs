@@ -28,7 +28,11 @@ pub(super) fn resolve<DB: Backend>(
         (Some(max_attempts), Some(dead_letter)) => Some(Cap { max_attempts, dead_letter }),
         (None, None) => None,
         (Some(_), None) => {
-            return Err("`max_attempts` needs a dead letter, where spent rows go".to_owned());
+            return Err(
+                "`max_attempts` needs `dead_letter_group`, where spent rows go, or in a table \
+                 without groups `dead_letter_table`"
+                    .to_owned(),
+            );
         }
         (None, Some(_)) => {
             return Err("a dead letter needs `max_attempts`, or no row goes there".to_owned());

@@ -10,7 +10,7 @@ use crate::backend::Backend;
 use crate::delivery::DeliveryStream;
 use crate::descriptor::{Role, TableDescriptor};
 use crate::error::SqlxBrokerError;
-use crate::handler::{DeadLetter, Declaration, Needs, Settings, States, TableOn};
+use crate::handler::{DeadLetter, Declaration, Needs, QueueTable, Settings, States, TableOn};
 
 /// How a loop of your own is given its rows; what contradicts itself or the table is an error of
 /// [`subscribe`](ConnectedSqlxBroker::subscribe).
@@ -75,7 +75,8 @@ impl SubscribeOptions {
     }
 
     /// How often a row is delivered at most; together with
-    /// [`dead_letter_group`](Self::dead_letter_group).
+    /// [`dead_letter_group`](Self::dead_letter_group) or, in a table without groups,
+    /// [`dead_letter_table`](Self::dead_letter_table).
     pub const fn max_attempts(mut self, attempts: u32) -> Self {
         self.settings.max_attempts = Some(attempts);
         self
@@ -85,6 +86,14 @@ impl SubscribeOptions {
     /// [`max_attempts`](Self::max_attempts).
     pub fn dead_letter_group(mut self, group: impl Into<String>) -> Self {
         self.settings.dead_letter = Some(DeadLetter::Group(group.into()));
+        self
+    }
+
+    /// The table to which a row goes when its attempts are spent; together with
+    /// [`max_attempts`](Self::max_attempts). It has the columns of the row's own table, with the same
+    /// names and types, and may have more.
+    pub fn dead_letter_table<D: QueueTable>(mut self) -> Self {
+        self.settings.dead_letter = Some(DeadLetter::Table(D::TABLE));
         self
     }
 
@@ -109,11 +118,17 @@ impl SubscribeOptions {
                 "the table does not count deliveries, which `max_attempts` needs: mark a column: \
                  `#[queue(attempt)]`",
             ),
-            () if !has(Role::Group) && dead_letter.is_some() => Some(
-                "the table has no group column, which `dead_letter_group` needs: mark one: \
-                 `#[queue(group)]`",
-            ),
-            () => None,
+            () => match dead_letter {
+                Some(DeadLetter::Group(_)) if !has(Role::Group) => Some(
+                    "the table has no group column, so its dead letters are another table: write \
+                     `.dead_letter_table::<DeadEmail>()` instead of `.dead_letter_group(..)`",
+                ),
+                Some(DeadLetter::Table(_)) if has(Role::Group) => Some(
+                    "the table has a group column, so its dead letters are a group of it: write \
+                     `.dead_letter_group(\"failed\")` instead of `.dead_letter_table::<..>()`",
+                ),
+                _ => None,
+            },
         }
     }
 }

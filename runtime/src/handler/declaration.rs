@@ -156,6 +156,7 @@ impl<S: Declared> Declaring<S> {
     }
 
     #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "it is made for this call and used up")]
     pub const fn max_attempts(
         mut self,
         attempts: u32,

@@ -6,6 +6,7 @@ use queue_table::prelude::*;
 use queue_table_tests::conformance;
 use queue_table_tests::database::TestDb;
 use queue_table_tests::eventually::eventually;
+use sqlx::Postgres;
 use time::OffsetDateTime;
 
 conformance![Postgres: offset_date_times_hold_delays_leases_and_what_is_done];

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use queue_table::SubscribeOptions;
 use queue_table::prelude::*;
 use queue_table_tests::conformance;
 use queue_table_tests::database::{Db, TestDb};
 use queue_table_tests::errands::{
-    DeadErrand, DeadOddErrand, create_errands, publish_errands, publish_unended, run_errand,
-    run_odd_errand,
+    DeadErrand, DeadOddErrand, Errand, create_errands, publish_errands, publish_unended,
+    run_errand, run_odd_errand,
 };
 use queue_table_tests::eventually::{eventually, stays};
 use queue_table_tests::queue::{Script, Task};
@@ -25,6 +26,7 @@ conformance![
     a_dead_letter_is_brought_back_by_an_insert,
     a_hundred_dead_letters_are_one_commit,
     processes_side_by_side_move_each_row_once,
+    a_stream_moves_its_spent_rows_too,
 ];
 
 async fn dead(db: &TestDb<Database>) -> Vec<(i64,)> {
@@ -275,4 +277,17 @@ async fn processes_side_by_side_move_each_row_once(db: TestDb<Database>) {
     let even: Vec<_> = (1..=500).filter(|n| n % 2 == 0).map(|n| (n,)).collect();
     assert_eq!(dead(&db).await, even);
     assert_eq!(script.seen().len(), 250 + 2 * 250);
+}
+
+async fn a_stream_moves_its_spent_rows_too(db: TestDb<Database>) {
+    create_errands(&db).await;
+    publish_errands(&db, 1, 1).await;
+    let connected = broker(&db).connect().await.unwrap();
+    let options = SubscribeOptions::new().max_attempts(1).dead_letter_table::<DeadErrand>();
+    let mut stream = connected.subscribe::<Errand>(options).await.unwrap();
+    let delivery = stream.next().await.unwrap().unwrap();
+    delivery.because("no use").retry().await.unwrap();
+    assert_eq!((left(&db).await, dead(&db).await), (0, vec![(1,)]));
+    drop(stream);
+    connected.shutdown().await;
 }

@@ -318,7 +318,14 @@ async fn options_that_contradict_themselves_are_refused(db: TestDb<Database>) {
         (refused(work().poll_interval(Duration::ZERO)).await, "`poll_interval` must be at least"),
         (without_groups(new().group("work")).await, "leave `.group(..)` away"),
         (without_groups(new().max_attempts(3)).await, "does not count deliveries"),
-        (without_groups(new().dead_letter_group("failed")).await, "no group column"),
+        (
+            without_groups(new().dead_letter_group("failed")).await,
+            "`.dead_letter_table::<DeadEmail>()`",
+        ),
+        (
+            refused(work().max_attempts(3).dead_letter_table::<BareJob>()).await,
+            "has a group column",
+        ),
     ] {
         assert!(reason.contains(says), "{reason}");
     }

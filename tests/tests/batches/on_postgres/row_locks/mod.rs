@@ -1,4 +1,5 @@
 //! The promises on tables whose rows are locked while they are in work.
+#![allow(clippy::duplicate_mod, reason = "the same tests in another claim mode")]
 
 use queue_table_tests::batches::row_locks as queue;
 

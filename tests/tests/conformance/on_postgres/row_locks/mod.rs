@@ -1,5 +1,6 @@
 //! The promises on tables whose rows are locked while they are in work: those that every mode
 //! makes, and those of row locks.
+#![allow(clippy::duplicate_mod, reason = "the same tests in another claim mode")]
 
 use queue_table_tests::row_lock as queue;
 
