@@ -1,0 +1,18 @@
+-- $1 id of each row: text[]
+WITH moved AS (
+  DELETE FROM "jobs" AS j
+  WHERE j."id" = ANY ($1)
+  RETURNING j."id", j."note"),
+kept AS (
+  INSERT INTO "dead_jobs" ("id", "locked_until", "note")
+  OVERRIDING SYSTEM VALUE
+  SELECT m."id", NULL, m."note"
+  FROM moved AS m
+  RETURNING 1),
+counted AS (
+  SELECT (SELECT count(*) FROM moved) AS moved, (SELECT count(*) FROM kept) AS kept)
+SELECT m."id"
+FROM moved AS m
+CROSS JOIN counted AS n
+WHERE CASE WHEN n.kept = n.moved THEN true
+  ELSE concat('the table of the dead letters took ', n.kept, ' of ', n.moved, ' rows')::boolean END;
