@@ -104,6 +104,9 @@ fn expected_aliases(shape: &Shape, statement: &Rendered) -> Vec<&'static str> {
     match statement.name.as_str() {
         name if name.starts_with("first") => vec!["c"],
         "claim_one" => vec!["r", "j"],
+        // What is moved is found as what is deleted.
+        "dead_letter_table" => vec!["c", "j"],
+        "dead_letter_table_locked" => vec!["j"],
         name if name.starts_with("claim") || deletes_or_updates.contains(&name) => vec!["c", "j"],
         "look" => vec!["r"],
         "columns" => vec![],
