@@ -98,7 +98,7 @@ async fn what_passes_is_sent_again(db: TestDb<Database>) {
     assert_eq!(fault(&mut connection, write).await, Fault::Transient, "it read what is old");
     // A full disk is not to be had here.
     let full = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$";
-    assert_eq!(fault(&mut connection, full).await, Fault::Transient);
+    assert_eq!(fault(&mut connection, full).await, Fault::Full);
 }
 
 async fn what_becomes_of_a_statement_is_looked_up_after_its_connection(db: TestDb<Database>) {
