@@ -15,7 +15,6 @@ conformance![
     Database:
     an_idle_subscription_asks_once_a_poll_however_many_workers,
     a_row_costs_three_round_trips,
-    a_row_that_is_left_alone_costs_an_idle_subscription_nothing,
 ];
 
 async fn through(
@@ -67,21 +66,4 @@ async fn a_row_costs_three_round_trips(db: TestDb<Database>) {
     running.shutdown().await.unwrap();
     // A claim, an outcome, a commit; and some more for the start, for each second, and at the end.
     assert!((3 * n..3 * n + 100).contains(&asked), "{asked} round trips for {n} rows");
-}
-
-async fn a_row_that_is_left_alone_costs_an_idle_subscription_nothing(db: TestDb<Database>) {
-    create_tables(&db).await;
-    db.execute("CREATE TABLE children (job bigint REFERENCES jobs (id))").await;
-    let (proxy, url) = Proxy::before(db.url()).await;
-    let group = own_group();
-    Job::message(&Task { n: 1 }).group(group.as_str()).id(1).insert(db.pool()).await.unwrap();
-    db.execute("INSERT INTO children VALUES (1)").await;
-    let script = Script::always(Outcome::ack());
-    let poll = Duration::from_millis(200);
-    let running = through(&url, &script, &group, poll, 8).await;
-    eventually("it is refused", async || script.seen().len() == 1).await;
-    asks_once_a_poll(&proxy, poll).await;
-    asks_once_a_poll(&proxy, poll).await;
-    running.shutdown().await.unwrap();
-    assert_eq!(script.seen(), [(1, 1)]);
 }
