@@ -17,12 +17,9 @@ use sqlx::{Connection, Pool};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use super::deadline::{limited, within_deadline};
 use super::session::Lending;
 use super::{Backend, Failure, Fault, Query};
-
-/// How long a client waits for an answer. The server's own limit is below, so that a statement
-/// whose client went away does not go on.
-const DEADLINE: Duration = Duration::from_secs(12);
 
 /// How long a connection of a shared pool goes from statement to statement, although the service
 /// itself may wait for it.
@@ -373,23 +370,6 @@ impl<DB: Backend> Drop for Inner<DB> {
         let _entered = self.runtime.as_ref().map(Handle::enter);
         self.slots.get_mut().idle.clear();
     }
-}
-
-/// Waits no longer than the deadline, where a statement that runs can be left to its server.
-pub(super) async fn limited<DB: Backend, T>(
-    operation: impl Future<Output = sqlx::Result<T>>,
-) -> sqlx::Result<T> {
-    if DB::INTERRUPTIBLE {
-        let elapsed = || Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()));
-        tokio::time::timeout(DEADLINE, operation).await.unwrap_or_else(|_| elapsed())
-    } else {
-        operation.await
-    }
-}
-
-/// Waits no longer than the deadline for what leaves nothing behind when it is dropped.
-async fn within_deadline<T>(operation: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
-    tokio::time::timeout(DEADLINE, operation).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
 }
 
 /// Closes a connection without a word to the server, which may not answer.

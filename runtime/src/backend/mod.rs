@@ -6,6 +6,7 @@
 mod bind;
 mod clock;
 mod connections;
+mod deadline;
 mod fault;
 mod id;
 mod payload;

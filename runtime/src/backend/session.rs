@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::connections::{Inner, Owned, close, limited};
+use super::connections::{Inner, Owned, close};
+use super::deadline::limited;
 use super::{Backend, Connections, Failure, Fault, Query, Urgency};
 
 /// How many connections of a broker can be lent out at a time: all but one, which is left to

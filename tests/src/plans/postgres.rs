@@ -127,12 +127,12 @@ pub async fn measure(url: &str, rows: u64) -> Vec<(State, Vec<Cost>)> {
         }
         old.close().await.unwrap();
     }
-    execute(&mut admin, "DROP TABLE jobs").await;
+    execute(&mut admin, "DROP TABLE IF EXISTS jobs, dead_jobs").await;
     let state = State::Processed;
     let done = load(1, rows, ", processed_at", ", now()");
     fill(&mut admin, state, &[done, load(rows + 1, rows + 1000, "", "")]).await;
     measured.push((state, measure_filled(url, state, rows).await));
-    execute(&mut admin, "DROP TABLE jobs").await;
+    execute(&mut admin, "DROP TABLE IF EXISTS jobs, dead_jobs").await;
     admin.close().await.unwrap();
     measured
 }
@@ -197,7 +197,7 @@ pub async fn measure_kept(url: &str, rows: u64) -> (Vec<Cost>, Vec<Cost>) {
     let kept = measured.costs(&mut session, State::Pending, rows).await;
     execute(&mut admin, VACUUM).await;
     let made = measured.costs(&mut session, State::Pending, rows).await;
-    execute(&mut admin, "DROP TABLE jobs").await;
+    execute(&mut admin, "DROP TABLE IF EXISTS jobs, dead_jobs").await;
     (kept, made)
 }
 
@@ -221,7 +221,7 @@ pub async fn measure_left_out(url: &str, rows: u64) -> [Cost; 2] {
         });
         costs.push(cost.await);
     }
-    execute(&mut admin, "DROP TABLE jobs").await;
+    execute(&mut admin, "DROP TABLE IF EXISTS jobs, dead_jobs").await;
     costs.try_into().unwrap()
 }
 

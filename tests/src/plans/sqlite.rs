@@ -59,7 +59,7 @@ pub async fn measure(url: &str, rows: u64) -> Vec<(State, Vec<Cost>)> {
         }
         old.close().await.unwrap();
     }
-    run(&mut connection, "DROP TABLE jobs").await;
+    run(&mut connection, "DROP TABLE IF EXISTS jobs; DROP TABLE IF EXISTS dead_jobs").await;
     let state = State::Processed;
     let done = load(1, rows, ", processed_at", &format!(", '{}'", text(Utc::now())));
     fill(&mut connection, state, &[done, load(rows + 1, rows + 1000, "", "")]).await;
