@@ -20,7 +20,6 @@ conformance![
     a_row_in_work_is_locked_for_everybody,
     a_row_in_work_can_be_referred_to,
     two_processes_never_have_the_same_row,
-    a_row_is_settled_with_the_lock_that_claimed_it,
 ];
 
 /// A handler that works until the test lets it end.
@@ -118,41 +117,3 @@ async fn two_processes_never_have_the_same_row(db: TestDb<Database>) {
 }
 
 /// Somebody who waits for the row gets it after its outcome, and never before.
-async fn a_row_is_settled_with_the_lock_that_claimed_it(db: TestDb<Database>) {
-    create_tables(&db).await;
-    publish(&db, 1).await;
-    let script = Script::new(async |seen| match seen.attempt {
-        1 => Outcome::retry().because("first"),
-        _ => std::future::pending().await,
-    });
-    let gate = Arc::new(Semaphore::new(0));
-    let (held, then) = (Arc::clone(&gate), script.clone());
-    let script = Script::new(move |seen| {
-        let (gate, then) = (Arc::clone(&held), then.clone());
-        async move {
-            gate.acquire().await.unwrap().forget();
-            then.act(seen).await
-        }
-    });
-    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
-        b.mount(scripted);
-    });
-    let running = service.drain_timeout(Duration::ZERO).start().await.unwrap();
-    eventually("it is in work", async || script.seen().len() == 1).await;
-    let waiting = tokio::spawn({
-        let pool = db.pool().clone();
-        async move {
-            let read = "SELECT attempt, last_error FROM jobs WHERE id = 1 FOR UPDATE";
-            sqlx::query_as::<_, (i32, Option<String>)>(read).fetch_one(&pool).await.unwrap()
-        }
-    });
-    eventually("somebody waits for it", async || {
-        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
-             AND application_name = current_setting('application_name')";
-        db.value::<i64>(waits).await == 1
-    })
-    .await;
-    gate.add_permits(1);
-    assert_eq!(waiting.await.unwrap(), (2, Some("first".to_owned())));
-    running.shutdown().await.unwrap();
-}
