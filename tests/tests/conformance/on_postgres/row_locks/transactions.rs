@@ -11,8 +11,8 @@ use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 use tokio::sync::Semaphore;
 
-use super::queue::{Script, create_tables, scripted};
-use super::{Database, broker, publish, start};
+use super::queue::{Script, create_tables};
+use super::{Database, publish, start};
 
 conformance![
     Database:
@@ -115,5 +115,3 @@ async fn two_processes_never_have_the_same_row(db: TestDb<Database>) {
     seen.sort_unstable();
     assert_eq!(seen, (1..=rows).map(|n| (n, 1)).collect::<Vec<_>>());
 }
-
-/// Somebody who waits for the row gets it after its outcome, and never before.
