@@ -79,6 +79,12 @@ pub(crate) async fn open<DB: Backend, T: TableOn<DB>>(
         Some(DeadLetter::Table(dead)) => Names::new(dead),
         _ => None,
     };
+    if dead_letters.as_ref().is_some_and(|dead| dead.table() == names.table()) {
+        return Err(declaration(
+            "the table of the dead letters is the subscription's own table, so a spent row would \
+             come back for ever; name another table",
+        ));
+    }
     let Some(claims) = Claims::new::<DB>(&dialect, &names, dead_letters.as_ref()) else {
         return Err(declaration("its database cannot claim rows as the table declares"));
     };

@@ -27,6 +27,7 @@ conformance![
     a_hundred_dead_letters_are_one_commit,
     processes_side_by_side_move_each_row_once,
     a_stream_moves_its_spent_rows_too,
+    a_table_is_not_its_own_dead_letter,
 ];
 
 async fn dead(db: &TestDb<Database>) -> Vec<(i64,)> {
@@ -290,4 +291,16 @@ async fn a_stream_moves_its_spent_rows_too(db: TestDb<Database>) {
     assert_eq!((left(&db).await, dead(&db).await), (0, vec![(1,)]));
     drop(stream);
     connected.shutdown().await;
+}
+
+async fn a_table_is_not_its_own_dead_letter(db: TestDb<Database>) {
+    create_errands(&db).await;
+    publish_errands(&db, 1, 1).await;
+    let script = Script::always(Outcome::retry());
+    let service = Service::new("test").state(script.clone()).with_broker(broker(&db), |b| {
+        b.mount(run_errand.max_attempts(1).dead_letter_table::<Errand>());
+    });
+    let error = service.start().await.unwrap_err().to_string();
+    assert!(error.contains("name another table"), "{error}");
+    assert_eq!((script.seen().len(), left(&db).await), (0, 1));
 }
