@@ -34,7 +34,7 @@ async fn each_row_is_settled_once_or_run_again_after_its_process_was_killed<DB: 
     let survivor = Process::start(&db, &histories.of("survivor"), settings);
     let left = async || db.value::<i64>("SELECT count(*) FROM jobs").await;
     eventually_within(LIMIT, "half of the rows are left", async || left().await <= ROWS / 2).await;
-    killed.kill().await;
+    killed.kill(&db).await;
     // A claimed row has counted its delivery. What the killed process had is among them.
     let claimed: BTreeSet<i64> = db
         .rows::<(i64,)>("SELECT id FROM jobs WHERE attempt > 1")

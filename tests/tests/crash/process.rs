@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use queue_table_tests::database::{Db, TestDb};
+use queue_table_tests::eventually::eventually;
 use queue_table_tests::history::{History, Line};
+use queue_table_tests::stands::Kind;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
@@ -38,38 +40,58 @@ impl Histories {
 
 /// A process; it is killed when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Process(Child);
+pub(crate) struct Process {
+    child: Child,
+    /// What its sessions are called.
+    name: String,
+}
 
 impl Process {
     pub(crate) fn start<DB: Db>(db: &TestDb<DB>, history: &Path, settings: Settings) -> Self {
         let Settings { workers, lease_ms, poison } = settings;
+        let part = |path: Option<&Path>| {
+            let name = path.and_then(Path::file_name).unwrap_or_default();
+            name.to_string_lossy().into_owned()
+        };
+        let name = format!("{} {}", part(history.parent()), part(Some(history)));
         let child = Command::new(env!("CARGO_BIN_EXE_crash-worker"))
+            .env("PGAPPNAME", &name)
             .args([DB::KIND.name(), db.url()])
             .arg(history)
             .args([workers.to_string(), lease_ms.to_string(), poison.to_string()])
             .stdin(Stdio::piped())
             .kill_on_drop(true)
             .spawn();
-        Self(child.unwrap())
+        Self { child: child.unwrap(), name }
     }
 
-    /// SIGKILL: it learns nothing of it and writes nothing more.
-    pub(crate) async fn kill(mut self) {
-        self.0.kill().await.unwrap();
+    /// SIGKILL: it learns nothing of it and writes nothing more. Its server may still be at work on a
+    /// statement of it, and is waited for.
+    pub(crate) async fn kill<DB: Db>(mut self, db: &TestDb<DB>) {
+        if DB::KIND != Kind::Postgres {
+            return self.child.kill().await.unwrap();
+        }
+        let sessions = format!(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = '{}'",
+            self.name
+        );
+        assert!(db.value::<i64>(&sessions).await > 0, "it has sessions, by its name");
+        self.child.kill().await.unwrap();
+        eventually("its sessions are over", async || db.value::<i64>(&sessions).await == 0).await;
     }
 
     /// Lets its poisoned row abort it, and waits for its end.
     pub(crate) async fn die(mut self) {
-        let mut input = self.0.stdin.take().unwrap();
+        let mut input = self.child.stdin.take().unwrap();
         input.write_all(b"!").await.unwrap();
-        let status = self.0.wait().await.unwrap();
+        let status = self.child.wait().await.unwrap();
         assert!(!status.success(), "it was to be aborted");
     }
 
     /// Lets it drain and end.
     pub(crate) async fn stop(mut self) {
-        drop(self.0.stdin.take());
-        let status = self.0.wait().await.unwrap();
+        drop(self.child.stdin.take());
+        let status = self.child.wait().await.unwrap();
         assert!(status.success(), "{status}");
     }
 }
