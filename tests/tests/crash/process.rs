@@ -53,10 +53,14 @@ impl Process {
             let name = path.and_then(Path::file_name).unwrap_or_default();
             name.to_string_lossy().into_owned()
         };
-        let name = format!("{} {}", part(history.parent()), part(Some(history)));
+        let name = format!("{}-{}", part(history.parent()), part(Some(history)));
+        // What is said last holds.
+        let url = match DB::KIND {
+            Kind::Postgres => format!("{}&application_name={name}", db.url()),
+            Kind::Sqlite => db.url().to_owned(),
+        };
         let child = Command::new(env!("CARGO_BIN_EXE_crash-worker"))
-            .env("PGAPPNAME", &name)
-            .args([DB::KIND.name(), db.url()])
+            .args([DB::KIND.name(), &url])
             .arg(history)
             .args([workers.to_string(), lease_ms.to_string(), poison.to_string()])
             .stdin(Stdio::piped())
