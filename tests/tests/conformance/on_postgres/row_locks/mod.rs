@@ -10,6 +10,7 @@ use ground::{broker, publish, start};
 #[path = "../../promises/attempts.rs"]
 mod attempts;
 mod columns;
+mod dead_letters;
 #[path = "../../promises/decoding.rs"]
 mod decoding;
 #[path = "../../promises/ground.rs"]
@@ -35,6 +36,7 @@ pub(crate) fn trials(
     let modules = [
         attempts::trials(stands),
         columns::trials(stands),
+        dead_letters::trials(stands),
         decoding::trials(stands),
         handlers::trials(stands),
         outcomes::trials(stands),
